@@ -1,0 +1,1 @@
+"""The command line: options, help and rendering around the command layer."""

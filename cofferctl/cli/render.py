@@ -1,0 +1,192 @@
+"""Everything that reaches the screen: JSON, plain lines, rich tables; control characters are made visible on the way."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import os
+import re
+import sys
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from rich.console import Console
+    from rich.progress import Progress
+
+    from cofferctl.errors import CofferError
+
+# Controls but tab and newline, and the marks that reorder text; a stored text must not drive a terminal.
+_CONTROLS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069\ufeff]")
+_UNSAFE_JSON = re.compile("[\x7f-\x9f\u2028\u2029\u200e\u200f\u202a-\u202e\u2066-\u2069\ufeff\ud800-\udfff]")
+
+_state: dict[str, Any] = {"colour": True, "progress": None}
+
+
+def prepare_streams() -> None:
+    """Let no character that the locale cannot show end the program."""
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="replace")
+
+
+def colours(*, wanted: bool) -> None:
+    """Allow or forbid colours; NO_COLOR and a dumb terminal forbid them too."""
+    _state["colour"] = wanted and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+
+
+def terminal() -> bool:
+    """Whether standard output is a terminal."""
+    return sys.stdout.isatty()
+
+
+def clean(text: str) -> str:
+    """Text with its control characters made visible; tabs and newlines stay."""
+    return _CONTROLS.sub(lambda match: f"\\x{ord(match[0]):02x}", text)
+
+
+def line(text: str = "") -> None:
+    """One line (or a few) of data on standard output."""
+    sys.stdout.write(clean(text) + "\n")
+
+
+def raw(text: str) -> None:
+    """Data exactly as it is, for a file or pipe; made visible where a terminal shows it."""
+    sys.stdout.write(clean(text) if terminal() else text)
+
+
+def talk(text: str) -> None:
+    """One line for the person, on standard error."""
+    finish_progress()
+    sys.stderr.write(clean(text) + "\n")
+
+
+def error(failure: CofferError, *, as_json: bool) -> None:
+    """An error with its hint, on standard error."""
+    finish_progress()
+    if as_json:
+        document = {
+            "error": {
+                "code": failure.code,
+                "message": failure.message,
+                "hint": failure.hint,
+                "details": failure.details,
+            }
+        }
+        sys.stderr.write(_dumps(document) + "\n")
+        return
+    talk(f"error: {failure.message}")
+    if failure.hint:
+        talk(f"hint: {failure.hint}")
+
+
+def data(value: Any) -> Any:
+    """A result as JSON-ready values; an attribute that is None by default is left out when it is None."""
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        return {
+            item.name: data(found)
+            for item in dataclasses.fields(value)
+            if (found := getattr(value, item.name)) is not None or item.default is not None
+        }
+    if isinstance(value, dict):
+        return {key: data(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [data(item) for item in value]
+    return value
+
+
+def json_document(result: Any) -> None:
+    """A result as the one JSON document on standard output."""
+    sys.stdout.write(_dumps(data(result)) + "\n")
+
+
+def _dumps(value: Any) -> str:
+    narrow = (sys.stdout.encoding or "ascii").lower().replace("-", "") != "utf8"
+    text = json.dumps(value, ensure_ascii=narrow, indent=2 if terminal() else None)
+    return text if narrow else _UNSAFE_JSON.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
+
+
+def console() -> Console:
+    """A rich console on standard output."""
+    from rich.console import Console  # noqa: PLC0415 - 40 ms, only on a terminal
+
+    return Console(no_color=not _state["colour"], highlight=False, emoji=False, markup=False, soft_wrap=False)
+
+
+def table(heads: Sequence[str], rows: Sequence[Sequence[str]], *, wide: int = -1) -> None:
+    """Rows of texts: a table on a terminal, tab-separated lines without heads in a pipe.
+
+    Args:
+        heads: column names.
+        rows: the cells.
+        wide: the column that takes the space there is.
+    """
+    if not terminal():
+        for row in rows:
+            line("\t".join(" ".join(cell.split()) for cell in row))
+        return
+    from rich.table import Table  # noqa: PLC0415
+
+    made = Table(box=None, pad_edge=False, header_style="bold", show_edge=False)
+    last = len(heads) - 1 if wide < 0 else wide
+    for number, head in enumerate(heads):
+        made.add_column(head, overflow="ellipsis", no_wrap=True, ratio=1 if number == last else None)
+    for row in rows:
+        made.add_row(*(clean(" ".join(cell.split())) for cell in row))
+    console().print(made)
+
+
+def progress() -> Callable[[str, int, int], None] | None:
+    """What long work reports to: a bar on standard error, None when that is no terminal."""
+    if not sys.stderr.isatty():
+        return None
+
+    def report(what: str, done: int, of: int) -> None:
+        if of < _BAR_FROM:
+            return
+        bar = _bar()
+        tasks = {task.description: task.id for task in bar.tasks}
+        task = tasks.get(what)
+        if task is None:
+            task = bar.add_task(what, total=of)
+        bar.update(task, completed=done, total=of)
+
+    return report
+
+
+_BAR_FROM = 200
+
+
+def _bar() -> Progress:
+    if _state["progress"] is None:
+        from rich.console import Console  # noqa: PLC0415
+        from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn  # noqa: PLC0415
+
+        bar = Progress(
+            TextColumn("{task.description}"),
+            BarColumn(),
+            MofNCompleteColumn(),
+            TimeRemainingColumn(),
+            console=Console(stderr=True, no_color=not _state["colour"]),
+            transient=True,
+        )
+        bar.start()
+        _state["progress"] = bar
+    return _state["progress"]  # type: ignore[no-any-return]
+
+
+def finish_progress() -> None:
+    """Take the progress bar off the screen."""
+    if _state["progress"] is not None:
+        _state["progress"].stop()
+        _state["progress"] = None
+
+
+def confirm(question: str) -> bool:
+    """Ask a person; False at once where there is no terminal to ask on."""
+    if not (sys.stdin.isatty() and sys.stderr.isatty()):
+        return False
+    sys.stderr.write(f"{clean(question)} [y/N] ")
+    sys.stderr.flush()
+    return sys.stdin.readline().strip().lower() in ("y", "yes")

@@ -1,4 +1,4 @@
-"""Where things are and how they are set: the home directory, config.toml, the environment; read once, by entry points."""
+"""Where things are and how they are set: home directory, config.toml, environment; read once, by entry points."""
 
 from __future__ import annotations
 

@@ -38,7 +38,7 @@ def of(path: str, data: bytes, file_time: Callable[[str], float]) -> list[Docume
     parsed = fact.parse(path, data)
     if lane == "journal":
         return list(_journal(parsed, data, file_time))
-    return [_document(parsed, lane, file_time)]  # type: ignore[arg-type]  # a searched lane is a lane
+    return [_document(parsed, lane, file_time)]
 
 
 def extra(parsed: Fact) -> str:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import hashlib
 import re
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
+from cofferctl import ulid
 from cofferctl.errors import CofferError, ExitCode
 from cofferctl.head import MAX_HEAD_CHARS, HeadUnreadable, clean, edit_head, entry, load, split
 
@@ -22,7 +22,6 @@ __all__ = [
     "HeadUnreadable",
     "conflicted",
     "decode",
-    "derived_id",
     "edit",
     "first_sentence",
     "normalize",
@@ -33,7 +32,6 @@ __all__ = [
 
 TITLE_CHARS = 80
 
-_ID = re.compile(r"[0-9A-Za-z][0-9A-Za-z._-]{0,63}")
 # Rarely needed, so compiled (and kept by `re`) on first need.
 _LINE_ENDS = r"(?<!\r)\r++(?:\n|\Z)"
 _HEADING = r"(?m)^#{1,6}[ \t]++(\S[^\n]*)"
@@ -42,7 +40,6 @@ _WORD_LINE = r"(?m)^(?!```)[^\w\n]*+\w[^\n]*"
 _MARKERS = r"(?:(?:#{1,6}|[-*+]|\d{1,3}[.)])\s+|>\s*)+"
 _SENTENCE_END = r"[.!?]++(?=\s+[^a-z\s]|\s*\Z)|[。\uff01\uff1f]"
 _CONFLICT = (r"(?m)^<{7}(?!<)", r"(?m)^={7}[ \r]*$", r"(?m)^>{7}(?!>)")
-_CROCKFORD = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
 
 
 class HeadTooLarge(CofferError):
@@ -65,7 +62,7 @@ class Fact:
 
     Attributes:
         path: lane path, as given to `parse`.
-        id: the head's id, else derived from the path (see `derived_id`).
+        id: the head's id, else derived from the path (see `ulid.derived`).
         title: never empty; see `parse` for where it comes from.
         description: "" when absent.
         actor: user, agent, outside …, or None when absent.
@@ -112,13 +109,6 @@ def normalize(data: bytes) -> bytes:
     return data.replace(b"\r\n", b"\n")
 
 
-def derived_id(path: str) -> str:
-    """The id of a fact whose head has none: the first 26 Crockford characters of sha256 of its lane path."""
-    digest = hashlib.sha256(path.encode("utf-8", "surrogatepass")).digest()
-    bits = int.from_bytes(digest, "big") >> (256 - 26 * 5)
-    return "".join(_CROCKFORD[bits >> shift & 31] for shift in range(125, -1, -5))
-
-
 def parse(path: str, data: bytes) -> Fact:
     """Read a fact file; no bytes make this raise.
 
@@ -135,11 +125,11 @@ def parse(path: str, data: bytes) -> Fact:
     inner = values.get("metadata")
     metadata = dict(_flatten(inner)) if isinstance(inner, dict) else {}
     given = _string(values, "id")
-    has_id = bool(_ID.fullmatch(given))
+    has_id = bool(ulid.PATTERN.fullmatch(given))
     description = _string(values, "description")
     return Fact(
         path=path,
-        id=given if has_id else derived_id(path),
+        id=given if has_id else ulid.derived(path),
         title=_string(values, "title", "name") or _title(path, description, body, "" if head_ok else head or ""),
         description=description,
         actor=metadata.get("actor") or _string(values, "actor") or None,

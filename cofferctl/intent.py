@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 YOUNG_SECONDS = 0.5
-"""A ref lock younger than this may belong to a living git: it is looked at again before it is taken for a dead one's."""
+"""A ref lock younger than this may belong to a living git: it is looked at again before it is removed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,8 +64,8 @@ class Log:
         try:
             raw = json.loads(data)
             device, inode = raw["lock"]
-            names = (str(raw[key]) for key in ("parent", "base", "commit"))
-            return Intent(int(raw["pid"]), (device, inode), *names, abandoned=abandoned is not None)
+            parent, base, commit = (str(raw[key]) for key in ("parent", "base", "commit"))
+            return Intent(int(raw["pid"]), (device, inode), parent, base, commit, abandoned is not None)
         except (ValueError, TypeError, KeyError):
             return Intent(0, (0, 0))
 

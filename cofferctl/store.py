@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from cofferctl import config, fact, files, gitdir, ulid, worktree
@@ -12,6 +11,7 @@ from cofferctl.errors import CofferError, ExitCode
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from pathlib import Path
 
     from cofferctl.fact import Fact
     from cofferctl.history.repository import Signature
@@ -114,7 +114,7 @@ class Store:
         return worktree.scan(self.directory, self.private / "stat")
 
     def read(self, path: str) -> bytes | None:
-        """A lane file's bytes; None when it is gone, or none of ours to read. Directories that are links are not entered."""
+        """A lane file's bytes; None when it is gone, or reached through a link, or none of ours to read."""
         directory = self.directory
         for part in path.split("/")[:-1]:
             directory = directory / part

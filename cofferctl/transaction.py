@@ -27,7 +27,7 @@ T = TypeVar("T")
 
 LOCK_WAIT_SECONDS = 10.0
 INDEX_WAIT_SECONDS = 3.0
-"""How long a foreign index.lock is waited for; a plain git command holds it for milliseconds, an open editor for ever."""
+"""How long a foreign index.lock is waited for; git commands hold it for milliseconds, an open editor for ever."""
 ATTEMPTS = 20
 READ_BACK = 1_000
 """Files of one change that are read once more before it is acknowledged."""
@@ -281,7 +281,7 @@ def recover(repo: Repository, log: Log, author: Signature) -> bool:
 
 
 def _finish(repo: Repository, log: Log, intent: Intent, author: Signature) -> None:
-    """Complete a dead writer's change if HEAD still is where it began; make the git index agree with HEAD in any case."""
+    """Complete a dead writer's change if HEAD is where it began; make the git index agree with HEAD in any case."""
     branch = repo.branch()
     commit, parent, base = (name.encode() or None for name in (intent.commit, intent.parent, intent.base))
     if commit is None or not repo.has(commit):

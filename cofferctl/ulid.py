@@ -29,5 +29,5 @@ def new(milliseconds: int) -> str:
 
 def derived(text: str) -> str:
     """The identifier of something that was never given one: the first 26 characters of its SHA-256 in base 32."""
-    digest = int.from_bytes(hashlib.sha256(text.encode("utf-8", "surrogateescape")).digest(), "big")
+    digest = int.from_bytes(hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest(), "big")
     return _encode(digest >> (256 - 5 * LENGTH), LENGTH)

@@ -259,7 +259,7 @@ def _real_directory(path: Path) -> bool:
 
 
 def _is_repository(path: str) -> bool:
-    return os.path.lexists(os.path.join(path, ".git"))  # noqa: PTH118 - called for every directory of a scan
+    return os.path.lexists(os.path.join(path, ".git"))
 
 
 def load(cache: Path) -> Worktree:

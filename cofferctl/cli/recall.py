@@ -1,4 +1,4 @@
-"""Search the memory, best answer first.
+r"""Search the memory, best answer first.
 
 QUERY is a question or some words, in any language; identifiers, paths and options of programs are found as they are
 written. Both the project's store and the global one are searched. What an editor, git or another agent changed a moment
@@ -9,7 +9,7 @@ Examples:
 
   cofferctl recall set_if_equals --lane inbox --since 2w
 
-  cofferctl recall 'port \\d+' --mode grep --regex
+  cofferctl recall 'port \d+' --mode grep --regex
 
   cofferctl recall -- --no-verify
 """

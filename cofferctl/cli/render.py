@@ -1,4 +1,4 @@
-"""Everything that reaches the screen: JSON, plain lines, rich tables; control characters are made visible on the way."""
+"""Everything that reaches the screen: JSON, plain lines, rich tables; control characters are made visible."""
 
 from __future__ import annotations
 

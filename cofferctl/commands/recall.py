@@ -110,11 +110,11 @@ def recall(
         UsageError: a mode, lane, number, date or pattern that is none.
         ScopeUnresolved, NoSuchStore, ScopeAndStore: no store to look in.
     """
-    wanted = _query(coffer, query, top_k=top_k, lane=lane, since=since, regex=regex, ignore_case=ignore_case)
+    options = _options(coffer, query, top_k=top_k, lane=lane, since=since)
     stores = coffer.readable(scope, store)
     there = [found for found in stores if found.exists]
     asked, answered = _mode(coffer, mode, there)
-    wanted = searching.Query(query, answered, *wanted)
+    wanted = searching.Query(query, answered, *options, regex=regex, ignore_case=ignore_case)
     ranked = _search(coffer, there, wanted) if query.strip() else []
     if not query.strip():
         coffer.notice("the query is empty")
@@ -130,16 +130,15 @@ def recall(
     )
 
 
-def _query(
+def _options(
     coffer: Coffer,
     query: str,
     *,
     top_k: int | None,
     lane: Sequence[str],
     since: str | None,
-    regex: bool,
-    ignore_case: bool,
-) -> tuple[int, frozenset[str] | None, float | None, bool, bool]:
+) -> tuple[int, frozenset[str] | None, float | None]:
+    """Hits at most, lanes to look in, and the oldest time to show."""
     low, high = config.TOP_K_RANGE
     limit = int(str(coffer.setting("top_k"))) if top_k is None else top_k
     if not low <= limit <= high:
@@ -151,7 +150,7 @@ def _query(
         raise BadChoice("the query", f"{len(query):,} characters", f"at most {MAX_QUERY_CHARS:,}")
     wanted = frozenset[str]().union(*map(lanes.expand, lane)) or None
     oldest = dates.parse(since, coffer.clock()).timestamp() if since else None
-    return limit, wanted, oldest, regex, ignore_case
+    return limit, wanted, oldest
 
 
 def _mode(coffer: Coffer, given: str | None, stores: Sequence[Store]) -> tuple[str, str]:

@@ -6,7 +6,6 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from dulwich.objects import Commit
 from dulwich.walk import ORDER_TOPO
 
 from cofferctl import lanes
@@ -18,6 +17,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from datetime import datetime
     from pathlib import Path
+
+    from dulwich.objects import Commit
 
     from cofferctl.history.message import Record
 

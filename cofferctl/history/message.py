@@ -91,4 +91,4 @@ def parse(message: str) -> Record:
             found[_FIELDS[match[1]]] = match[2]
     if found.get("event") not in EVENTS:
         return Record(subject, "outside_edit", "outside")
-    return Record(subject, **{"actor": "outside", **found})  # type: ignore[arg-type]
+    return Record(subject, **{"actor": "outside", **found})

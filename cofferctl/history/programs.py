@@ -73,7 +73,7 @@ def start(program: str, store: Path, arguments: list[str]) -> None:
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
         close_fds=True,
-        **detached,  # type: ignore[arg-type]
+        **detached,
     )
 
 

@@ -73,6 +73,7 @@ def _packed(objects: Path, commits: list[str]) -> bool:
 
 def _in_pack(index: Path, commits: list[str]) -> bool:
     from dulwich.object_format import get_object_format  # noqa: PLC0415 - only an unknown project costs this
+    from dulwich.objects import RawObjectID  # noqa: PLC0415
     from dulwich.pack import load_pack_index  # noqa: PLC0415
 
     for length, name in _HASHES.items():
@@ -83,7 +84,7 @@ def _in_pack(index: Path, commits: list[str]) -> bool:
         try:
             for commit in wanted:
                 try:
-                    offset = table.object_offset(bytes.fromhex(commit))
+                    offset = table.object_offset(RawObjectID(bytes.fromhex(commit)))
                 except KeyError:
                     continue
                 if _at(index.with_suffix(".pack"), offset, commit):

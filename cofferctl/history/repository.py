@@ -199,10 +199,11 @@ class Repository:
         return tree.id, new
 
     def _edit(self, base: bytes | None, changes: Mapping[bytes, object], new: list[ShaFile]) -> Tree | None:
-        known = self._objects[ObjectID(base)] if base else None
-        tree = known.copy() if isinstance(known, Tree) else Tree()
+        tree = Tree()
+        if base:
+            tree.set_raw_string(self._objects[ObjectID(base)].as_raw_string())
         for name, change in changes.items():
-            mode, current = tree[name] if name in tree else (REGULAR, None)
+            mode, current = tree[name] if name in tree else (REGULAR, None)  # noqa: SIM401 - a Tree has no get
             if isinstance(change, dict):
                 below = self._edit(current if mode == _DIRECTORY else None, change, new)
                 if below is not None:

@@ -178,7 +178,8 @@ def _terms(chunk: str) -> list[Term]:
     if len(words) == 1:
         return [Term(exact[0] if exact else words[0], words, exact or words)]
     whole = [Term(exact[0], (exact[-1],), exact)] if exact else []
-    return whole + [Term(word, (word,), (word,)) for word in words]
+    # A single letter or digit of an identifier (the e of E0308) would match anything.
+    return whole + [Term(word, (word,), (word,)) for word in words if len(word) > 1 or not whole]
 
 
 _MONTHS = (

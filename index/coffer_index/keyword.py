@@ -29,8 +29,8 @@ _TITLE, _HEAD, _EXACT = 0.7, 0.7, 1.0
 _TIE = 0.5  # how much the weaker fields of one term add to its best one
 _TRIGRAM, _CHAR = 0.5, 0.5
 _PHRASE = 0.2
-_PREFIX, _FUZZY = 0.4, 2.0
-_PREFIX_FROM, _FUZZY_FROM = 4, 6
+_PREFIX = 0.4
+_PREFIX_FROM = 4  # letters
 
 _HEAP = 15_000_000  # tantivy's minimum for one thread
 _META = "meta"
@@ -287,14 +287,12 @@ class Keyword:
         return Query.boost_query(best, _TRIGRAM) if term.is_trigram else best
 
     def _near(self, searcher: tantivy.Searcher, stem: str) -> Iterator[Query]:
-        """Longer words that begin so (auth: authentication); words one edit away if nobody wrote this one."""
+        """Longer words that begin so (auth: authentication)."""
         if not stem.isalpha() or len(stem) < _PREFIX_FROM:
             return
         for text, _ in searcher.terms_with_prefix("body", stem, limit=20):
             if text != stem:
                 yield self._boosted("body", text, _PREFIX)
-        if len(stem) >= _FUZZY_FROM and not searcher.doc_freq("body", stem):
-            yield Query.boost_query(Query.fuzzy_term_query(self._schema, "body", stem, 1), _FUZZY)
 
     def _phrase(self, first: str, second: str) -> Query:
         # Always two words: tantivy panics at a phrase of one.
@@ -348,8 +346,9 @@ def _choose(searcher: tantivy.Searcher, found: _Found, limit: int, files: Mappin
     chosen: list[Hit] = []
     digests: set[str] = set()
     headings: dict[tuple[str, str], set[str]] = {}
-    for score, address in found:
-        hit, cap = _unpack(_card(searcher, address), score)
+    cards = (_unpack(_card(searcher, address), score) for score, address in found)
+    # Equal scores in an order of our own: tantivy's depends on how the index came about.
+    for hit, cap in sorted(cards, key=lambda card: (-round(card[0].score, 4), card[0].path, card[0].start)):
         shown = headings.setdefault((hit.path, hit.id), set())
         if hit.digest in digests or len(shown) >= cap or hit.heading in shown or not _live(hit, files):
             continue

@@ -72,7 +72,7 @@ def test_nothing_to_ask_is_no_error(query):
 
 
 def test_a_huge_query_is_cut():
-    assert len(question("word%d " * 10 % tuple(range(10)) * 20_000).terms) == 10
+    assert [term.text for term in question("pump valve " * 100_000).terms] == ["pump", "valve"]
     assert len(question(" ".join(f"w{n}x" for n in range(100_000))).terms) <= 64
     assert len(question("漢字" * 500_000).terms) <= 64
 

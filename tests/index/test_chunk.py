@@ -7,7 +7,9 @@ from coffer_index.chunk import cost, passages
 
 lines = st.one_of(
     st.text(max_size=30),
-    st.sampled_from(["", "# One", "## Two", "### Three", "```", "```py", "~~~", "  ", "- item", "漢字" * 40, "w " * 300]),
+    st.sampled_from(
+        ["", "# One", "## Two", "### Three", "```", "```py", "~~~", "  ", "- item", "漢字" * 40, "w " * 300]
+    ),
 )
 markdown = st.lists(lines, max_size=30).map("\n".join)
 

@@ -7,6 +7,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from support.memory import Memory
 
 GIT_ENV = {
     "GIT_CONFIG_NOSYSTEM": "1",
@@ -80,3 +81,9 @@ def make_project(path: Path, remote: str | None = None) -> Path:
     if remote:
         git(path, "remote", "add", "origin", remote)
     return path
+
+
+@pytest.fixture
+def memory(project: Path) -> Memory:
+    """The memory of `project`, nothing in it yet."""
+    return Memory(project)

@@ -24,7 +24,7 @@ from cofferctl.cli import render, words
 from cofferctl.cli.run import Run, single, text_argument
 
 if TYPE_CHECKING:
-    from cofferctl.commands.recall import Hit, Recalled
+    from cofferctl.commands.recall import Recalled
 
 SECTION = "remember and recall"
 
@@ -64,16 +64,11 @@ def _plain(result: Recalled) -> None:
         words.show_hits(result)
         return
     for number, hit in enumerate(result.hits, start=1):
-        render.line(f"{number}. {' '.join(hit.title.split())}  [{hit.source}  {hit.time[:10]}  {hit.id}]{_marks(hit)}")
-        for text in hit.text.strip("\n").split("\n"):
+        first, *rest = [*words.headline(hit), *hit.text.strip("\n").split("\n"), *words.footer(hit)]
+        render.line(f"{number}. {first}")
+        for text in rest:
             render.line(f"   {text}".rstrip())
-        for text in words.explanation(hit):
-            render.line(f"   {text}")
         render.line()
-
-
-def _marks(hit: Hit) -> str:
-    return "".join(f"  ({mark})" for mark in words.marks(hit))
 
 
 app = single(__doc__, _recall)

@@ -58,12 +58,12 @@ def _remember(
 
 def _plain(result: Remembered) -> None:
     if result.duplicate_of:
-        render.line(f"known already: {result.id}  {result.scope}:{result.path}")
+        render.line(f"known already  {result.id}")
     else:
-        commit = (result.commit or "")[:10] or "not committed yet"
-        render.line(f"remembered {result.id}  {result.scope}:{result.path}  {commit}")
+        render.line(f"remembered  {result.id}  {(result.commit or '')[:10] or 'not committed yet'}")
+    render.line(f"  {result.scope}:{result.path}")
     for other in result.similar:
-        render.line(f"similar: {other.id}  {other.title}")
+        render.line(f"  similar: {other.id}  {other.title}")
 
 
 app = single(__doc__, _remember)

@@ -21,6 +21,9 @@ if TYPE_CHECKING:
 _CONTROLS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069\ufeff]")
 _UNSAFE_JSON = re.compile("[\x7f-\x9f\u2028\u2029\u200e\u200f\u202a-\u202e\u2066-\u2069\ufeff\ud800-\udfff]")
 
+NARROW = 34
+"""A column that is not the wide one keeps this many characters before it is cut."""
+
 _state: dict[str, Any] = {"colour": True, "progress": None}
 
 
@@ -128,13 +131,17 @@ def table(heads: Sequence[str], rows: Sequence[Sequence[str]], *, wide: int = -1
         return
     from rich.table import Table  # noqa: PLC0415
 
-    made = Table(box=None, pad_edge=False, header_style="bold", show_edge=False)
+    texts = [[clean(" ".join(cell.split())) for cell in row] for row in rows]
     last = len(heads) - 1 if wide < 0 else wide
-    for number, head in enumerate(heads):
-        made.add_column(head, overflow="ellipsis", no_wrap=True, ratio=1 if number == last else None)
-    for row in rows:
-        made.add_row(*(clean(" ".join(cell.split())) for cell in row))
-    console().print(made)
+    out = console()
+    widths = [min(max(len(text) for text in column), NARROW) for column in zip(heads, *texts, strict=True)]
+    widths[last] = max(10, out.width - sum(widths) + widths[last] - 2 * len(heads))
+    made = Table(box=None, pad_edge=False, header_style="bold", show_edge=False)
+    for head, width in zip(heads, widths, strict=True):
+        made.add_column(head, overflow="ellipsis", no_wrap=True, width=width)
+    for row in texts:
+        made.add_row(*row)
+    out.print(made)
 
 
 def progress() -> Callable[[str, int, int], None] | None:

@@ -1,4 +1,4 @@
-"""How an answer of recall reads on a terminal: a headline, where it is from, and the passage with its words marked."""
+"""How an answer of recall reads: a headline, the passage with its words marked, and where it is from."""
 
 from __future__ import annotations
 
@@ -21,43 +21,46 @@ _STEM_FROM = 5
 
 def show_hits(result: Recalled) -> None:
     """Print the hits with rich."""
-    from rich.padding import Padding  # noqa: PLC0415
+    from rich.table import Table  # noqa: PLC0415
     from rich.text import Text  # noqa: PLC0415
 
     out = render.console()
     pattern = _pattern(result.query)
     for number, hit in enumerate(result.hits, start=1):
-        head = Text(f"{number:>2}  ", style="dim")
-        head.append(render.clean(" ".join(hit.title.split())), style="bold")
-        for mark in marks(hit):
-            head.append(f"  {mark}", style="yellow")
-        out.print(head, overflow="ellipsis", no_wrap=True)
-        out.print(Text(f"    {render.clean(hit.source)}  {hit.time[:10]}  {hit.id}", style="dim"), overflow="fold")
-        out.print(Padding(_passage(hit.text, pattern), (0, 0, 0, 4)))
-        for line in explanation(hit):
-            out.print(Padding(Text(render.clean(line), style="cyan"), (0, 0, 0, 4)))
+        grid = Table.grid(padding=(0, 1))
+        grid.add_column(justify="right", style="dim", width=2)
+        grid.add_column(overflow="fold")
+        lines = [*(Text(render.clean(line), style="bold") for line in headline(hit)), _passage(hit, pattern)]
+        lines += [Text(render.clean(line), style="dim") for line in footer(hit)]
+        grid.add_row(str(number), Text("\n").join(lines))
+        out.print(grid)
         out.print()
 
 
-def marks(hit: Hit) -> Iterator[str]:
-    """What is special about a hit, in words."""
+def headline(hit: Hit) -> Iterator[str]:
+    """The hit's title, unless the passage begins with it."""
+    title = " ".join(hit.title.split())
+    if not " ".join(hit.text.split()).startswith(title.removesuffix("…")):
+        yield title
+
+
+def footer(hit: Hit) -> Iterator[str]:
+    """Where the hit is from, what is special about it, and, if that was asked, why it stands where it stands."""
+    parts = [hit.id, hit.time[:10], hit.source]
     if hit.count:
-        yield f"said {hit.count} times"
+        parts.append(f"said {hit.count} times")
     if hit.conflict:
-        yield "holds merge markers"
-
-
-def explanation(hit: Hit) -> Iterator[str]:
-    """Why a hit stands where it stands, if that was asked."""
+        parts.append("holds merge markers")
+    yield "  ".join(parts)
     if hit.explain:
         ranks = ", ".join(f"{item.name} rank {item.rank} score {item.score}" for item in hit.explain.retrievers)
         yield f"{ranks}; words found: {' '.join(hit.explain.terms)}"
 
 
-def _passage(text: str, pattern: re.Pattern[str] | None) -> Text:
+def _passage(hit: Hit, pattern: re.Pattern[str] | None) -> Text:
     from rich.text import Text  # noqa: PLC0415
 
-    made = Text(render.clean(text.strip("\n")))
+    made = Text(render.clean(hit.text.strip("\n")))
     if pattern:
         made.highlight_regex(pattern, "bold green")
     return made

@@ -5,18 +5,31 @@ from __future__ import annotations
 import re
 import unicodedata
 from dataclasses import dataclass
+from functools import cache
 
-# Scripts written without spaces between words: Han, Kana, Hangul, and Thai, Lao, Myanmar, Khmer.
+# Scripts written without spaces between words: Thai, Lao, Myanmar, Hangul, Khmer, Han and Kana, as ranges.
 _DENSE = (
-    "\u0e00-\u0eff\u1000-\u109f\u1100-\u11ff\u1780-\u17ff\u2e80-\u2fdf\u3005-\u3007\u3040-\u30ff\u3130-\u318f\u31f0-\u31ff"
-    "\u3400-\u4dbf\u4e00-\u9fff\ua960-\ua97f\uac00-\ud7ff\uf900-\ufaff\U00020000-\U0003ffff"
+    ("\u0e00", "\u0eff"),
+    ("\u1000", "\u109f"),
+    ("\u1100", "\u11ff"),
+    ("\u1780", "\u17ff"),
+    ("\u2e80", "\u2fdf"),
+    ("\u3005", "\u3007"),
+    ("\u3040", "\u30ff"),
+    ("\u3130", "\u318f"),
+    ("\u31f0", "\u31ff"),
+    ("\u3400", "\u4dbf"),
+    ("\u4e00", "\u9fff"),
+    ("\ua960", "\ua97f"),
+    ("\uac00", "\ud7ff"),
+    ("\uf900", "\ufaff"),
+    ("\U00020000", "\U0003ffff"),
 )
 _EMOJI = "\u2600-\u27bf\U0001f000-\U0001faff"
-# What never belongs to an identifier. The range \u3000-\u3004.. is CJK punctuation, \u2010-\u206f general punctuation.
-_BREAK = "\\s\\x00-\\x1f\\x7f,;()\\[\\]{}\"'=<>|`\u00ab\u00bb\u2010-\u206f\u3000-\u3004\u3008-\u303f\ufe00-\ufe0f"
-_CHUNK = re.compile(f"[{_DENSE}]+|[{_EMOJI}]|[^{_BREAK}{_DENSE}{_EMOJI}]+")
-_DENSE_START = re.compile(f"[{_DENSE}]")
-_EMOJI_CHUNK = re.compile(f"[{_EMOJI}]")
+# What never belongs to an identifier: white space, controls, brackets, quotes; general and CJK punctuation.
+_BREAK = "\\s\\x00-\\x1f\\x7f,;()\\[\\]{}\"'=<>|`"
+_WIDE_BREAK = "\u00ab\u00bb\u2010-\u206f\u3000-\u3004\u3008-\u303f\ufe00-\ufe0f"
+_ASCII_CHUNK = re.compile(f"[^{_BREAK}]+")
 # Runs of letters, digits and the marks that combine with them (Indic vowel signs are not \w for `re`).
 _PART = re.compile("(?:[^\\W_]|[\u0300-\u036f\u0591-\u05c7\u064b-\u065f\u0900-\u0963\u0966-\u0dff])+")
 _PIECE = re.compile("[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+|[^A-Za-z0-9]+")
@@ -24,6 +37,7 @@ _PIECE = re.compile("[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+|[^A-Za-z0-9]+")
 # The longest token kept whole: longer ones are hashes or data that nobody types.
 _LONGEST = 80
 _CACHE_LIMIT = 50_000
+_LONGEST_QUERY = 10_000  # characters
 
 
 def _set(words: str) -> frozenset[str]:
@@ -49,14 +63,6 @@ _DENSE_STOP = _set(
 
 
 @dataclass(frozen=True, slots=True)
-class Tokens:
-    """Tokens of one text, in order, with repeats: `words` for the word fields, `exact` for the identifier field."""
-
-    words: list[str]
-    exact: list[str]
-
-
-@dataclass(frozen=True, slots=True)
 class Term:
     """One thing a query asks for: alternatives in the word fields (`words`) and in the identifier field (`exact`)."""
 
@@ -67,15 +73,7 @@ class Term:
     @property
     def is_trigram(self) -> bool:
         """Whether it is three characters of a longer run: its two bigrams ask for most of it already."""
-        return len(self.text) == 3 and bool(_DENSE_START.match(self.text))  # noqa: PLR2004
-
-
-@dataclass(frozen=True, slots=True)
-class Question:
-    """A query taken apart: `terms` of which one must match; `chars` of dense scripts, which only lift what matches."""
-
-    terms: tuple[Term, ...]
-    chars: tuple[str, ...]
+        return len(self.text) == 3 and is_dense(self.text)  # noqa: PLR2004
 
 
 _cache: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {}
@@ -86,22 +84,45 @@ def normalise(text: str) -> str:
     return text if text.isascii() else unicodedata.normalize("NFKC", text)
 
 
-def analyze(text: str) -> Tokens:
-    """Split `text` into the tokens to index; any text is fine, the result may be empty."""
+def is_dense(run: str) -> bool:
+    """Whether a non-empty run begins in a script that is written without spaces."""
+    first = run[0]
+    return first >= _DENSE[0][0] and any(low <= first <= high for low, high in _DENSE)
+
+
+@cache
+def _wide_chunk() -> re.Pattern[str]:
+    # Compiled when the first text needs it: sets this large take milliseconds.
+    dense = "".join(f"{low}-{high}" for low, high in _DENSE)
+    return re.compile(f"[{dense}]+|[{_EMOJI}]|[^{_BREAK}{_WIDE_BREAK}{dense}{_EMOJI}]+")
+
+
+def _chunks(text: str) -> list[str]:
+    """Runs of a dense script, single emoji, and what white space and brackets leave of the rest."""
+    text = normalise(text)
+    found: list[str] = (_ASCII_CHUNK if text.isascii() else _wide_chunk()).findall(text)
+    return found
+
+
+def analyze(text: str) -> tuple[list[str], list[str]]:
+    """Split `text` into the tokens to index, in order, with repeats: any text is fine, the result may be empty.
+
+    Returns (tokens for the word fields, tokens for the identifier field).
+    """
     words: list[str] = []
     exact: list[str] = []
-    for chunk in _CHUNK.findall(normalise(text)):
+    for chunk in _chunks(text):
         known = _cache.get(chunk)
         if known is None:
             known = _tokens(chunk)
         words.extend(known[0])
         exact.extend(known[1])
-    return Tokens(words, exact)
+    return words, exact
 
 
 def _tokens(chunk: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """(word tokens, exact tokens) of one chunk, remembered: most words of a text come again."""
-    if _DENSE_START.match(chunk):
+    if is_dense(chunk):
         return (*grams(chunk), *(chunk if len(chunk) > 1 else "")), ()
     if len(_cache) >= _CACHE_LIMIT:
         _cache.clear()
@@ -123,8 +144,6 @@ def grams(run: str) -> list[str]:
 
 
 def _latin(chunk: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    if _EMOJI_CHUNK.fullmatch(chunk):
-        return (chunk,), ()
     plain = chunk.rstrip(".:!?")
     if plain.isalpha() and (plain.islower() or plain[1:].islower() or len(plain) == 1):
         return (plain.lower()[:_LONGEST],), ()
@@ -134,6 +153,8 @@ def _latin(chunk: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
         pieces = _PIECE.findall(part)
         if len(pieces) > 1:
             words.extend(piece.lower()[:_LONGEST] for piece in pieces)
+    if not words and len(chunk) == 1 and not chunk.isascii():
+        return (chunk,), ()  # an emoji
     return tuple(words), tuple(_exact(chunk, words))
 
 
@@ -151,28 +172,31 @@ def _exact(chunk: str, words: list[str]) -> list[str]:
     return list(dict.fromkeys(form for form in forms if form))
 
 
-def question(query: str, limit: int = 64) -> Question:
-    """Take a query apart: its terms in order, each once, stop words left out unless nothing else is there.
+def question(query: str, limit: int = 64) -> tuple[list[Term], list[str]]:
+    """Take a query apart.
 
-    At most `limit` terms and characters: the first ones of a query that is longer than any question.
+    Returns (terms in order, each once, of which one must match; single characters of dense scripts, which only lift
+    what matches). Stop words are left out unless nothing else is there. At most `limit` of each: the first ones of a
+    query that is longer than any question.
     """
     terms: dict[str, Term] = {}
     fillers: dict[str, Term] = {}
     chars: dict[str, None] = {}
-    for match in _CHUNK.finditer(normalise(query[: 200 * limit])):
-        chunk = match.group()
-        if len(chunk) > 1 and _DENSE_START.match(chunk):
+    if len(query) > _LONGEST_QUERY:
+        query = query[:_LONGEST_QUERY].rsplit(None, 1)[0]
+    for chunk in _chunks(query):
+        if len(chunk) > 1 and is_dense(chunk):
             chars.update(dict.fromkeys(chunk))
         for term in _terms(chunk):
             stop = term.text in STOP_WORDS or term.text in _DENSE_STOP
             (fillers if stop else terms).setdefault(term.text, term)
         if len(terms) >= limit:
             break
-    return Question(tuple((terms or fillers).values())[:limit], tuple(chars)[:limit])
+    return list((terms or fillers).values())[:limit], list(chars)[:limit]
 
 
 def _terms(chunk: str) -> list[Term]:
-    if _DENSE_START.match(chunk):
+    if is_dense(chunk):
         return [Term(gram, (gram,), ()) for gram in grams(chunk)]
     words, exact = _tokens(chunk)
     if len(words) == 1:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from functools import cache
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -12,8 +13,9 @@ if TYPE_CHECKING:
 _HEADING = re.compile(r" {0,3}(#{1,6})[ \t]+(.*?)[ \t]*#*[ \t]*\r?$")
 _FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
 # Scripts whose characters are about one token each.
-_DENSE = re.compile(
-    "[\u0e00-\u0eff\u1000-\u11ff\u1780-\u17ff\u2e80-\u9fff\ua960-\ua97f\uac00-\ud7ff\uf900-\ufaff\uff00-\uffef\U0001f000-\U0003ffff]+"
+_DENSE = (
+    "\u0e00-\u0eff\u1000-\u11ff\u1780-\u17ff\u2e80-\u9fff\ua960-\ua97f\uac00-\ud7ff\uf900-\ufaff\uff00-\uffef"
+    "\U0001f000-\U0003ffff"
 )
 _SENTENCE_END = re.compile("[\u3002\uff01\uff1f\n]|[.!?](?=\\s)")
 
@@ -38,15 +40,14 @@ def passages(text: str, title: str = "", *, limit: int = 350) -> list[Passage]:
     start = end = spent = 0
     above = ""
     bare = False  # the open passage holds nothing but headings so far
-    for block in _blocks(text, title, 4 * limit):
-        grown = spent + cost(text[end : block.end]) if end else 0
-        fits = grown <= 4 * limit and (block.heading == above or bare)
-        if end and fits:
-            end, spent, above, bare = block.end, grown, block.heading, bare and block.is_heading
+    for begin, finish, heading, is_heading in _blocks(text, title, 4 * limit):
+        grown = spent + cost(text[end:finish])
+        if end and grown <= 4 * limit and (heading == above or bare):
+            end, spent, above, bare = finish, grown, heading, bare and is_heading
             continue
         if end:
             found.append(Passage(start, end, above))
-        start, end, above, bare = block.start, block.end, block.heading, block.is_heading
+        start, end, above, bare = begin, finish, heading, is_heading
         spent = cost(text[start:end])
     if end:
         found.append(Passage(start, end, above))
@@ -56,17 +57,17 @@ def passages(text: str, title: str = "", *, limit: int = 350) -> list[Passage]:
 def cost(text: str) -> int:
     """Estimated size of `text` in quarter tokens: a character of a dense script is one token, another a quarter."""
     size = len(text)
-    if text.isascii():
-        return size
-    return size + 3 * sum(map(len, _DENSE.findall(text)))
+    return size if text.isascii() else size + 3 * sum(map(len, _dense().findall(text)))
 
 
-@dataclass(frozen=True, slots=True)
-class _Block:
-    start: int
-    end: int
-    heading: str
-    is_heading: bool
+@cache
+def _dense() -> re.Pattern[str]:
+    # Compiled when the first text needs it: sets this large take a millisecond.
+    return re.compile(f"[{_DENSE}]+")
+
+
+_Block = tuple[int, int, str, bool]
+"""(start, end, headings above it, whether it is a heading itself)."""
 
 
 def _blocks(text: str, title: str, limit: int) -> Iterator[_Block]:
@@ -79,7 +80,7 @@ def _blocks(text: str, title: str, limit: int) -> Iterator[_Block]:
             path = [*((deep, name) for deep, name in path if deep < level), (level, heading[2].strip())]
             above = " > ".join(name for _, name in path if name and name != title)
         for piece_start, piece_end in _pieces(text, start, end, limit):
-            yield _Block(piece_start, piece_end, above, heading is not None)
+            yield piece_start, piece_end, above, heading is not None
 
 
 def _spans(text: str) -> Iterator[tuple[int, int, re.Match[str] | None]]:
@@ -153,8 +154,9 @@ def _reach(text: str, start: int, budget: int) -> int:
     if window.isascii():
         return start + len(window)
     spent = 0
+    dense = _dense()
     for index, char in enumerate(window):
-        spent += 1 if char.isascii() or not _DENSE.match(char) else 4
+        spent += 4 if dense.match(char) else 1
         if spent > budget:
             return start + index
     return start + len(window)

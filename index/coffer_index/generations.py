@@ -1,7 +1,6 @@
 """The index on disk: numbered generations side by side, built under a temporary name and put in place by rename."""
 
 # pathlib would cost every cold process some milliseconds:
-# ruff: noqa: PTH101, PTH102, PTH103, PTH104, PTH118, PTH123, PTH208
 from __future__ import annotations
 
 import os

@@ -17,7 +17,7 @@ TYPE_CHECKING = False  # spares every cold process the import of `typing`
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping
 
-    from coffer_index.analyze import Question, Term
+    from coffer_index.analyze import Term
 
 # Raise this whenever the same text would give other tokens or passages: other versions' indexes are left alone.
 ANALYZER_VERSION = 1
@@ -46,7 +46,7 @@ _Scope = list[tuple[Occur, Query]]
 _Found = list[tuple[float, tantivy.DocAddress]]
 
 
-class Busy(Exception):  # noqa: N818 - a state, not a mistake
+class Busy(Exception):
     """Another process holds tantivy's writer lock."""
 
 
@@ -65,19 +65,19 @@ def _entry(document: Document, blob: str, passage: Passage) -> Entry:
     text = document.body[passage.start : passage.end]
     # Passages without text of their own must not all be folded into one.
     hashed = digest(text or f"{document.title}\n{document.description}")
-    title = analyze(document.title)
-    head = analyze(f"{passage.heading} {document.description}")
-    body = analyze(f"{text}\n{day_words(document.day)}")
+    title, title_exact = analyze(document.title)
+    head, head_exact = analyze(f"{passage.heading} {document.description}")
+    body, body_exact = analyze(f"{text}\n{day_words(document.day)}")
     entry = tantivy.Document()
     entry.add_text("path", document.path)
     entry.add_text("digest", hashed)
     entry.add_text("lane", document.lane)
     entry.add_float("time", document.time)
     entry.add_bytes("card", _pack(document, blob, passage, hashed))
-    entry.add_text("title", _joined(title.words))
-    entry.add_text("head", _joined(head.words))
-    entry.add_text("body", _joined(body.words))
-    entry.add_text("exact", _joined(title.exact + head.exact + body.exact))
+    entry.add_text("title", _joined(title))
+    entry.add_text("head", _joined(head))
+    entry.add_text("body", _joined(body))
+    entry.add_text("exact", _joined(title_exact + head_exact + body_exact))
     return entry
 
 
@@ -229,11 +229,11 @@ class Keyword:
     ) -> list[Hit]:
         """The best `limit` hits, best first; see `Index.search`."""
         searcher = self._index.searcher()
-        asked = question(query.encode("utf-8", "replace").decode())
-        if not asked.terms or (lanes is not None and not lanes):
+        terms, chars = question(query.encode("utf-8", "replace").decode())
+        if not terms or (lanes is not None and not lanes):
             return []
         scope = self._scope(lanes, since)
-        ranked = Query.boolean_query([(Occur.Must, self._ranking(searcher, asked)), *scope])
+        ranked = Query.boolean_query([(Occur.Must, self._ranking(searcher, terms, chars)), *scope])
         window = max(3 * limit + 10, 30)
         while True:
             window = max(1, min(window, searcher.num_docs))
@@ -242,12 +242,12 @@ class Keyword:
             if len(chosen) >= limit or len(found) < window or window == searcher.num_docs:
                 break
             window = 4 * window
-        terms = self._matched(searcher, chosen, asked)
+        matched = self._matched(searcher, chosen, terms)
         return [
             replace(
                 hit,
                 count=self._count(searcher, hit, scope, files),
-                terms=tuple(terms.get(hit.digest, ())),
+                terms=tuple(matched.get(hit.digest, ())),
                 ranks=(("keyword", rank, hit.score),),
             )
             for rank, hit in enumerate(chosen, 1)
@@ -263,16 +263,16 @@ class Keyword:
             scope.append((Occur.Must, Query.const_score_query(newer, 0.0)))
         return scope
 
-    def _ranking(self, searcher: tantivy.Searcher, asked: Question) -> Query:
+    def _ranking(self, searcher: tantivy.Searcher, terms: list[Term], chars: list[str]) -> Query:
         """At least one term must match; phrases, single characters and near words only lift what does."""
-        core = [self._alternatives(term) for term in asked.terms]
-        lift = [self._boosted("body", char, _CHAR) for char in asked.chars]
-        words = [self._stemmed(term.words[0]) for term in asked.terms]
+        core = [self._alternatives(term) for term in terms]
+        lift = [self._boosted("body", char, _CHAR) for char in chars]
+        words = [self._stemmed(term.words[0]) for term in terms]
         words = [word for word in words if word.isascii()]
         lift += [self._phrase(*pair) for pair in pairwise(words) if pair[0] != pair[1]]
         near = [query for word in words for query in self._near(searcher, word)]
         # A word alone that nobody wrote: then the words that begin so are the answer.
-        (core if len(asked.terms) == 1 else lift).extend(near)
+        (core if len(terms) == 1 else lift).extend(near)
         found = Query.boolean_query([(Occur.Should, query) for query in core])
         return Query.boolean_query([(Occur.Must, found), *((Occur.Should, query) for query in lift)])
 
@@ -319,13 +319,13 @@ class Keyword:
         copies = (_unpack(_card(searcher, address), 0.0)[0] for _, address in searcher.search(same, _COPIES).hits)
         return len({(copy.path, copy.id) for copy in copies if _live(copy, files)})
 
-    def _matched(self, searcher: tantivy.Searcher, hits: list[Hit], asked: Question) -> dict[str, list[str]]:
+    def _matched(self, searcher: tantivy.Searcher, hits: list[Hit], terms: list[Term]) -> dict[str, list[str]]:
         """Which terms matched, by the digest of the passage."""
         matched: dict[str, list[str]] = {hit.digest: [] for hit in hits[:_EXPLAINED]}
         if not matched:
             return matched
         among = Query.boolean_query([(Occur.Should, self._term("digest", one)) for one in matched])
-        for term in asked.terms:
+        for term in terms:
             both = Query.boolean_query([(Occur.Must, self._alternatives(term)), (Occur.Must, among)])
             found = searcher.search(both, 4 * _EXPLAINED, count=False).hits
             for one in {_unpack(_card(searcher, address), 0.0)[0].digest for _, address in found}:

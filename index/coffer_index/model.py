@@ -88,13 +88,13 @@ class Reconciled:
     skipped: tuple[str, ...] = ()
 
 
-class IndexDamaged(Exception):  # noqa: N818 - it names a state the owner repairs, see `Index.discard`
+class IndexDamaged(Exception):
     """The index broke while it was searched: call `Index.discard()`, reconcile again and retry once."""
 
 
-class InvalidPattern(ValueError):  # noqa: N818 - reads better where it is raised and caught
+class InvalidPattern(ValueError):
     """The pattern is not a regular expression; the message says where it breaks."""
 
 
-class PatternTooSlow(TimeoutError):  # noqa: N818 - same
+class PatternTooSlow(TimeoutError):
     """The pattern took longer than its time limit."""

@@ -52,7 +52,7 @@ def half(path):
 def test_any_file_may_be_damaged(whole, tmp_path, harm):
     noticed = set()
     for name in names(whole):
-        copy = Shelf(tmp_path / name, whole.files)
+        copy = Shelf(tmp_path / name, dict(whole.files))
         shutil.copytree(whole.directory, copy.directory)
         harm(copy.directory / NAME / "g000001" / name)
         repaired(copy)
@@ -79,7 +79,7 @@ def repaired(shelf):
 
 
 def test_everything_of_a_generation_may_be_gone(whole, tmp_path):
-    copy = Shelf(tmp_path / "index", whole.files)
+    copy = Shelf(tmp_path / "index", dict(whole.files))
     shutil.copytree(whole.directory, copy.directory)
     for name in names(whole):
         (copy.directory / NAME / "g000001" / name).unlink()
@@ -88,7 +88,7 @@ def test_everything_of_a_generation_may_be_gone(whole, tmp_path):
 
 
 def test_the_whole_index_may_be_gone(whole, tmp_path):
-    copy = Shelf(tmp_path / "index", whole.files)
+    copy = Shelf(tmp_path / "index", dict(whole.files))
     shutil.copytree(whole.directory, copy.directory)
     copy.sync()
     shutil.rmtree(copy.directory)
@@ -101,7 +101,7 @@ def test_the_whole_index_may_be_gone(whole, tmp_path):
 def test_another_schema_in_our_place_is_rebuilt(whole, tmp_path):
     import tantivy
 
-    copy = Shelf(tmp_path / "index", whole.files)
+    copy = Shelf(tmp_path / "index", dict(whole.files))
     place = copy.directory / NAME / "g000001"
     place.mkdir(parents=True)
     schema = tantivy.SchemaBuilder().add_text_field("other").build()
@@ -112,7 +112,7 @@ def test_another_schema_in_our_place_is_rebuilt(whole, tmp_path):
 
 def test_flipped_bits_never_crash(whole, tmp_path):
     for number, name in enumerate(name for name in names(whole) if not name.startswith(".")):
-        copy = Shelf(tmp_path / str(number), whole.files)
+        copy = Shelf(tmp_path / str(number), dict(whole.files))
         shutil.copytree(whole.directory, copy.directory)
         path = copy.directory / NAME / "g000001" / name
         data = bytearray(path.read_bytes())
@@ -131,7 +131,7 @@ def test_flipped_bits_never_crash(whole, tmp_path):
 
 
 def test_discard_gives_one_notice_and_a_new_index(whole, tmp_path):
-    copy = Shelf(tmp_path / "index", whole.files)
+    copy = Shelf(tmp_path / "index", dict(whole.files))
     copy.sync()
     copy.index.discard()
     assert copy.index.status(copy.fingerprint) == "missing"

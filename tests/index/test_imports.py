@@ -8,7 +8,7 @@ import sys
 import coffer_index
 index = coffer_index.Index.open(None, notice=print)
 index.search("pump", limit=1)
-heavy = {"typing", "pathlib", "logging", "subprocess", "tempfile", "json", "shutil", "hashlib", "regex", "numpy", "cofferctl"}
+heavy = {"typing", "pathlib", "logging", "subprocess", "tempfile", "json", "shutil", "hashlib", "regex", "cofferctl"}
 print(sorted(heavy & set(sys.modules)))
 """
 

@@ -113,7 +113,7 @@ def test_words_inside_scripts_without_spaces(shelf):
 def test_unrelated_questions_find_nothing(shelf, query):
     shelf.put("inbox/a.md", "Ingredients: pressed garlic, eggs and kumquats; a portion serves four.")
     shelf.put("inbox/b.md", "Bake the bread for an hour, e.g. on Sundays; time it out of the oven.")
-    shelf.put("inbox/c.md", "烤面包需要一个小时；パンを焼く。 Rocker and doctor liked it.")
+    shelf.put("inbox/c.md", "烤面包需要一个小时。パンを焼く。 Rocker and doctor liked it.")
     shelf.sync()
     assert shelf.find(query) == []
 

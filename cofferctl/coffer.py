@@ -38,6 +38,15 @@ class BadScope(UsageError):
         super().__init__(f"scope {given!r} cannot be used here", hint=f"use one of {', '.join(wanted)}")
 
 
+@dataclass(frozen=True, slots=True)
+class Who:
+    """Who does something: `actor` is user or agent; the agent program and its session when they are known."""
+
+    actor: str
+    agent: str | None = None
+    session: str | None = None
+
+
 def _now() -> datetime:
     return datetime.now().astimezone()
 
@@ -161,7 +170,7 @@ class Coffer:
         if self.place.project_root is None:
             raise scope.ScopeUnresolved(self.config.cwd)
         files.make_private_dirs(self.config.home)
-        bound = self.resolver.bind(self.place, lambda: ulid.new(int(self.clock().timestamp() * 1000)))
+        bound = self.resolver.bind(self.place, self.new_id)
         self.place = bound
         return store.locate(self.config.home, str(bound.store))
 
@@ -178,19 +187,30 @@ class Coffer:
         if target.id == self.place.store:
             self.resolver.record_commit(self.place)
 
-    def author(self, actor: str, agent: str | None) -> Signature:
+    def who(self, actor: str | None = None, agent: str | None = None, session: str | None = None) -> Who:
+        """Who acts: what was said, else what the environment tells, else a person."""
+        around = self.config.agent
+        actor = actor or ("agent" if agent or around else "user")
+        known = around if actor == "agent" else None
+        return Who(actor, agent or (known.name if known else None), session or (known.session if known else None))
+
+    def new_id(self) -> str:
+        """A fresh identifier, for a fact or an operation."""
+        return ulid.new(int(self.clock().timestamp() * 1000))
+
+    def author(self, who: Who) -> Signature:
         """Who signs a commit made now."""
         from cofferctl.history import identity  # noqa: PLC0415 - writes only
         from cofferctl.history.repository import Signature  # noqa: PLC0415
 
         now = self.clock()
         offset = now.utcoffset()
-        if actor == "agent":
-            name = "".join(char for char in agent or "agent" if char.isprintable() and char not in "<>") or "agent"
-            who = f"{name} <{name.replace(' ', '-')}@coffer.invalid>"
+        if who.actor == "agent":
+            name = "".join(char for char in who.agent or "agent" if char.isprintable() and char not in "<>") or "agent"
+            signed = f"{name} <{name.replace(' ', '-')}@coffer.invalid>"
         else:
-            who = identity.person(self.config.git_configs)
-        return Signature(who, int(now.timestamp()), int(offset.total_seconds()) if offset else 0)
+            signed = identity.person(self.config.git_configs)
+        return Signature(signed, int(now.timestamp()), int(offset.total_seconds()) if offset else 0)
 
     def index(self, of: Store) -> Index:
         """A store's search index, opened once."""

@@ -90,12 +90,12 @@ def import_jsonl(
         name = there[0].name if there else "project"
         return Imported(name, len(new), len(drafts) - len(new), None, None, dry_run=True, notices=())
     target = coffer.writable(scope, store)
-    operation = ulid.new(int(coffer.clock().timestamp() * 1000))
+    operation = coffer.new_id()
 
     def plan(work: Worktree) -> Change[Imported]:
         return _plan(coffer, target, work, drafts, operation)
 
-    receipt = target.write(plan, coffer.author(*_writer(coffer)))
+    receipt = target.write(plan, coffer.author(coffer.who()))
     coffer.written(target)
     return replace(
         receipt.result,
@@ -103,11 +103,6 @@ def import_jsonl(
         operation=operation if receipt.commit else None,
         notices=(*coffer.notices, *receipt.notices),
     )
-
-
-def _writer(coffer: Coffer) -> tuple[str, str | None]:
-    agent = coffer.config.agent
-    return ("agent", agent.name) if agent else ("user", None)
 
 
 def _plan(
@@ -124,8 +119,15 @@ def _plan(
             contents[path] = draft.render(identifier)
     if coffer.progress:
         coffer.progress("importing", len(drafts), len(drafts))
-    actor, agent = _writer(coffer)
-    record = Record(f"import: {len(contents)} facts", "memory_imported", actor, agent=agent, operation=operation)
+    who = coffer.who()
+    record = Record(
+        f"import: {len(contents)} facts",
+        "memory_imported",
+        who.actor,
+        agent=who.agent,
+        session=who.session,
+        operation=operation,
+    )
     result = Imported(target.name, len(contents), len(drafts) - len(contents), None, None, dry_run=False, notices=())
     return Change(contents, record, result)
 
@@ -198,13 +200,13 @@ def _draft(coffer: Coffer, line: str, limit: int, *, allow_secret: bool) -> inta
     intake.check(text, limit)
     if not allow_secret:
         intake.check_secret(text, given.get("title", ""), given.get("description", ""))
-    actor, agent = _writer(coffer)
+    who = coffer.who()
     return intake.Draft(
         text=text,
         title=intake.title_of(text, given.get("title")),
         description=intake.description_of(text, given.get("description")),
-        actor=_actor(given.get("actor"), actor),
-        agent=agent,
+        actor=_actor(given.get("actor"), who.actor),
+        agent=who.agent,
         session=given.get("session"),
         created_at=_time(coffer, item.get("created_at")),
         metadata={"ref": given["ref"]} if given.get("ref") else {},

@@ -6,13 +6,13 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from cofferctl import intake, lanes, searching, secrets, ulid, worktree
+from cofferctl import intake, lanes, searching, secrets, worktree
 from cofferctl.history.message import Record
 from cofferctl.inbox import Inbox
 from cofferctl.transaction import Change
 
 if TYPE_CHECKING:
-    from cofferctl.coffer import Coffer
+    from cofferctl.coffer import Coffer, Who
     from cofferctl.store import Store
     from cofferctl.worktree import Worktree
 
@@ -70,22 +70,20 @@ def remember(
         intake.check(text, 1)
     if not allow_secret:
         intake.check_secret(text, title or "", description or "")
-    coffer_agent = coffer.config.agent
-    actor = actor or ("agent" if agent or coffer_agent else "user")
-    known = coffer_agent if actor == "agent" else None
     _check_length(coffer, text, scope, store)
+    who = coffer.who(actor, agent, session)
     target = coffer.writable(scope, store)
     draft = intake.Draft(
         text=text,
         title=intake.title_of(text, title),
         description=intake.description_of(text, description),
-        actor=actor,
-        agent=agent or (known.name if known else None),
-        session=session or (known.session if known else None),
+        actor=who.actor,
+        agent=who.agent,
+        session=who.session,
         created_at=coffer.clock(),
         metadata=_provenance(coffer, target),
     )
-    return _write(coffer, target, draft)
+    return _write(coffer, target, draft, who)
 
 
 def _check_length(coffer: Coffer, text: str, scope: str | None, store: str | None) -> None:
@@ -100,8 +98,8 @@ def _provenance(coffer: Coffer, target: Store) -> dict[str, str]:
     return {"branch": place.branch} if place.branch and target.id == place.store else {}
 
 
-def _write(coffer: Coffer, target: Store, draft: intake.Draft) -> Remembered:
-    identifier = ulid.new(int(draft.created_at.timestamp() * 1000))
+def _write(coffer: Coffer, target: Store, draft: intake.Draft, who: Who) -> Remembered:
+    identifier = coffer.new_id()
     digest = worktree.body_hash(draft.text)
     files: dict[str, str] = {}
 
@@ -123,7 +121,7 @@ def _write(coffer: Coffer, target: Store, draft: intake.Draft) -> Remembered:
         session=draft.session,
         operation=identifier,
     )
-    receipt = target.write(plan, coffer.author(draft.actor, draft.agent), appending=True)
+    receipt = target.write(plan, coffer.author(who), appending=True)
     coffer.written(target)
     made = receipt.result
     return replace(

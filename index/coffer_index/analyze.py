@@ -71,6 +71,11 @@ class Term:
     exact: tuple[str, ...]
 
     @property
+    def is_word(self) -> bool:
+        """Whether it is a word, not an n-gram, of which a word has many."""
+        return not is_dense(self.text)
+
+    @property
     def is_trigram(self) -> bool:
         """Whether it is three characters of a longer run: its two bigrams ask for most of it already."""
         return len(self.text) == 3 and is_dense(self.text)  # noqa: PLR2004

@@ -67,6 +67,10 @@ class Generations:
         self._forget_older_versions()
         return name
 
+    def abandon(self, fresh: str) -> None:
+        """Take an unfinished build away."""
+        _remove(fresh)
+
     def drop(self, name: str) -> None:
         """Take a generation away: out of sight at once, then off the disk; no error if it is gone already."""
         hidden = self.path(f"tmp-{os.getpid()}-{os.urandom(4).hex()}")

@@ -25,10 +25,11 @@ _FIELDS = "key rev path digest lane card time title head body exact"
 NAME = f"kw{ANALYZER_VERSION}-{zlib.crc32(_FIELDS.encode()):08x}"
 
 # Tuned on the development corpora (tests/bench/quality.py); the figures are flat around these values.
-_TITLE, _HEAD, _EXACT = 0.7, 0.7, 1.0
+_TITLE, _HEAD, _EXACT = 0.5, 0.5, 1.0
 _TIE = 0.5  # how much the weaker fields of one term add to its best one
-_TRIGRAM, _CHAR = 0.5, 0.5
+_TRIGRAM, _CHAR = 0.5, 0.7
 _PHRASE = 0.2
+_COVER = 0.6  # for each word that matches, however common: many words beat one rare one
 _PREFIX = 0.4
 _PREFIX_FROM = 4  # letters
 
@@ -267,6 +268,7 @@ class Keyword:
         """At least one term must match; phrases, single characters and near words only lift what does."""
         core = [self._alternatives(term) for term in terms]
         lift = [self._boosted("body", char, _CHAR) for char in chars]
+        lift += [Query.const_score_query(one, _COVER) for one, term in zip(core, terms, strict=True) if term.is_word]
         words = [self._stemmed(term.words[0]) for term in terms]
         words = [word for word in words if word.isascii()]
         lift += [self._phrase(*pair) for pair in pairwise(words) if pair[0] != pair[1]]

@@ -144,7 +144,7 @@ class Index:
         except OSError:
             # The directory went away or became read-only, or the disk is full: the answer matters, not the index.
             self._generations = None
-            self._keyword, self._name = None, ""
+            self._keyword, self._name, self._damaged = None, "", False
             return self._reconcile(job, full=True)
 
     def _reconcile_until(self, job: _Job, *, full: bool, deadline: float) -> Reconciled:
@@ -216,7 +216,11 @@ class Index:
             self._name = generations.publish(fresh)
             self._keyword = Keyword.open(generations.path(self._name))
         except DAMAGE as error:
+            generations.abandon(fresh)
             raise OSError(f"the search index cannot be written: {error}") from error
+        except BaseException:
+            generations.abandon(fresh)
+            raise
         if broken:
             generations.drop(broken)
 

@@ -10,7 +10,7 @@ import time
 from pathlib import Path
 
 import pytest
-from conftest import Shelf
+from shelf import Shelf
 
 from coffer_index import IndexDamaged
 from coffer_index.keyword import NAME

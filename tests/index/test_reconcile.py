@@ -5,9 +5,9 @@ import stat
 import time
 
 import pytest
-from conftest import Shelf, document
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from shelf import Shelf, document
 
 from coffer_index import Index, lock
 from coffer_index.keyword import NAME, Keyword
@@ -257,6 +257,25 @@ def test_a_directory_that_goes_away_is_made_in_memory(disk, monkeypatch):
     assert disk.sync().state == "rebuilt"
     assert disk.index.in_memory
     assert len(disk.find("pump")) == 5
+
+
+def test_a_full_disk_is_no_damage(disk, monkeypatch):
+    fill(disk)
+    disk.sync()
+    write = Keyword.write
+
+    def full(self, *args):
+        if not disk.index.in_memory:
+            raise ValueError("No space left on device (os error 28)")
+        write(self, *args)
+
+    monkeypatch.setattr(Keyword, "write", full)
+    disk.put("inbox/0.md", "pump changed")
+    assert disk.sync().state == "rebuilt"
+    assert disk.index.in_memory
+    assert len(disk.find("pump")) == 5
+    assert disk.notices == []
+    assert sorted(os.listdir(home(disk))) == ["g000001", "lock"]
 
 
 def test_other_versions_are_left_alone_but_older_ones(disk):

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
     from coffer_index import Document, Index
     from cofferctl.config import Config
+    from cofferctl.history.message import Record
     from cofferctl.history.repository import Signature
     from cofferctl.scope import Resolution
     from cofferctl.store import Store
@@ -45,6 +46,13 @@ class Who:
     actor: str
     agent: str | None = None
     session: str | None = None
+
+    def record(self, event: str, subject: str, *, operation: str, fact: str | None = None) -> Record:
+        """What a commit of theirs says of itself; a secret in its subject is masked."""
+        from cofferctl import secrets  # noqa: PLC0415
+        from cofferctl.history.message import Record  # noqa: PLC0415
+
+        return Record(secrets.mask(subject), event, self.actor, fact, self.agent, self.session, operation)
 
 
 def _now() -> datetime:
@@ -84,6 +92,10 @@ class Coffer:
         """A setting's effective value: the store's own, else the machine's, else the default."""
         sources = ([of.settings()] if of else []) + [self.settings]
         return config.effective(key, *sources)[0]
+
+    def max_fact_chars(self, of: Store | None) -> int:
+        """How long a fact of a store may be; before a project has one, the machine's limit counts."""
+        return int(str(self.setting("max_fact_chars", of)))
 
     @cached_property
     def resolver(self) -> scope.Resolver:
@@ -147,6 +159,10 @@ class Coffer:
             found.append(self.global_store())
         return found
 
+    def existing(self, wanted: str | None = None, name: str | None = None) -> list[Store]:
+        """Of the stores a read looks in, those that are there."""
+        return [found for found in self.readable(wanted, name) if found.exists]
+
     def writable(self, wanted: str | None = None, name: str | None = None) -> Store:
         """The store a write goes to; a project's first write gives it one.
 
@@ -197,6 +213,11 @@ class Coffer:
     def new_id(self) -> str:
         """A fresh identifier, for a fact or an operation."""
         return ulid.new(int(self.clock().timestamp() * 1000))
+
+    def provenance(self, target: Store) -> dict[str, str]:
+        """Where in the project something is learnt: the branch, as keys of a fact's head."""
+        place = self.place
+        return {"branch": place.branch} if place.branch and target.id == place.store else {}
 
     def author(self, who: Who) -> Signature:
         """Who signs a commit made now."""

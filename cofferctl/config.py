@@ -197,15 +197,18 @@ def check_home(home: Path) -> None:
             raise HomeRefused(home)
 
 
-def load(path: Path) -> tuple[dict[str, Any], str | None]:
-    """Read a settings file; what is in it, and what is wrong with it in words (a damaged file counts as empty)."""
+def load(path: Path, *, untouched: bytes = b"") -> tuple[dict[str, Any], str | None]:
+    """Read a settings file; what is in it, and what is wrong with it in words (a damaged file counts as empty).
+
+    A file that is still as it was made, `untouched`, sets nothing; most are, and the TOML reader is not imported then.
+    """
     try:
         data = files.read_regular(path)
     except OSError as error:
         return {}, f"{path} cannot be read ({error.strerror}) and is ignored"
-    if not data:
+    if not data or data == untouched:
         return {}, None
-    import tomllib  # noqa: PLC0415 - most machines have no such file
+    import tomllib  # noqa: PLC0415 - most machines have no other files
 
     try:
         return tomllib.loads(data.decode()), None

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from cofferctl import fact, secrets
+from cofferctl import fact, head, secrets
 from cofferctl.errors import CofferError, ExitCode
 
 if TYPE_CHECKING:
@@ -68,8 +68,7 @@ class Draft:
 
 def clean(text: str) -> str:
     """A text as it will read back: LF line ends, no lone surrogates (bytes of another encoding), no final newline."""
-    valid = text.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
-    return valid.replace("\r\n", "\n").removesuffix("\n")
+    return _valid(text).replace("\r\n", "\n").removesuffix("\n")
 
 
 def check(text: str, limit: int) -> None:
@@ -112,15 +111,22 @@ def check_secret(*texts: str) -> None:
 def title_of(text: str, given: str | None = None) -> str:
     """A fact's title: the given one, else its first sentence."""
     if given is not None and given.strip():
-        return given.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+        return _valid(given)
     return fact.first_sentence(text, TITLE_LENGTH) or _one_line(text, TITLE_LENGTH)
 
 
 def description_of(text: str, given: str | None = None) -> str:
     """A fact's description: the given one, else its beginning in one line."""
     if given is not None:
-        return given.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+        return _valid(given)
     return _one_line(text, DESCRIPTION_LENGTH)
+
+
+def _valid(text: str) -> str:
+    try:
+        return text.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+    except UnicodeEncodeError:  # halves of a pair, as JSON can hold them
+        return head.clean(text)
 
 
 def _one_line(text: str, limit: int) -> str:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import re
 import time
 from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING
@@ -20,6 +21,7 @@ from cofferctl.history import gitindex
 if TYPE_CHECKING:
     from pathlib import Path
 
+_COMMIT = re.compile(r"[0-9a-f]{40}")
 YOUNG_SECONDS = 0.5
 """A ref lock younger than this may belong to a living git: it is looked at again before it is removed."""
 
@@ -64,7 +66,7 @@ class Log:
         try:
             raw = json.loads(data)
             device, inode = raw["lock"]
-            parent, base, commit = (str(raw[key]) for key in ("parent", "base", "commit"))
+            parent, base, commit = (_id(raw[key]) for key in ("parent", "base", "commit"))
             return Intent(int(raw["pid"]), (device, inode), parent, base, commit, abandoned is not None)
         except (ValueError, TypeError, KeyError):
             return Intent(0, (0, 0))
@@ -72,7 +74,7 @@ class Log:
     def write(self, intent: Intent) -> None:
         """Record an intent durably."""
         path = self._abandoned if intent.abandoned else self._path
-        files.write_atomic(path, json.dumps(asdict(intent)).encode())
+        files.write_atomic(path, json.dumps(asdict(intent)).encode(), temp_dir=self.scratch)
 
     def abandon(self) -> None:
         """Mark the intent as given up; a rename, which a full disk does not stop."""
@@ -93,22 +95,41 @@ class Log:
             with contextlib.suppress(FileNotFoundError):
                 path.unlink()
 
+    def leftovers(self) -> list[str]:
+        """Files of dead processes in the scratch directory; under the store's lock nobody else's are there.
+
+        But for the stat cache of a reader at work, which does without it then.
+        """
+        try:
+            return os.listdir(self.scratch)
+        except OSError:
+            return []
+
     def clean(self) -> None:
         """Empty the scratch directory."""
-        with contextlib.suppress(FileNotFoundError):
-            for leftover in os.scandir(self.scratch):
-                with contextlib.suppress(OSError):
-                    os.unlink(leftover.path)
+        for leftover in self.leftovers():
+            with contextlib.suppress(OSError):
+                (self.scratch / leftover).unlink()
+
+
+def _id(value: object) -> str:
+    """A commit id in hex, or "" for none."""
+    if value != "" and (not isinstance(value, str) or not _COMMIT.fullmatch(value)):
+        raise ValueError(value)
+    return str(value)
 
 
 def remove_dead_locks(git_dir: Path, intent: Intent) -> None:
     """Remove the lock files a dead writer left: its own index.lock, and locks of refs and objects.
 
-    A left-over object lock makes dulwich refuse that very object for ever, and no git removes it.
+    A left-over object lock makes dulwich refuse that very object for ever, and no git removes it. A writer that gave up
+    has released all but the first itself; locks found after one are those of a living git.
     """
     gitindex.release_lock(git_dir, intent.lock)
+    if intent.abandoned:
+        return
     found = [git_dir / "HEAD.lock", git_dir / "packed-refs.lock", *git_dir.glob("refs/heads/**/*.lock")]
-    found += git_dir.glob("objects/??/*.lock")
+    found += [*git_dir.glob("objects/??/*.lock"), *git_dir.glob("objects/pack/*.lock")]
     for lock in found:
         with contextlib.suppress(OSError):
             info = lock.lstat()

@@ -128,8 +128,9 @@ class Placing:
     def _replace(self, number: int, path: str, data: bytes, entry: Entry | None) -> None:
         """Rename over the old file, then look once more at the old one: a person may have saved it meanwhile."""
         target = self._root / path
+        new = self._temp(number, data)  # made first: a person who saves by rename between link and rename is not seen
         old = self._keep_old(number, target)
-        os.replace(self._temp(number, data), target)
+        os.replace(new, target)
         self._undo.append(lambda: os.replace(old, target))
         if entry is None or _blob(old) != entry.blob:
             raise Raced

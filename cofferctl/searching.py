@@ -9,7 +9,7 @@ from cofferctl import fact, worktree
 from cofferctl.errors import UsageError
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from coffer_index import Hit, Index
     from cofferctl.coffer import Coffer
@@ -17,6 +17,10 @@ if TYPE_CHECKING:
     from cofferctl.worktree import Worktree
 
 ATTEMPTS = 4
+WAIT_SECONDS = 2.0
+"""How long a search waits for another process that is indexing, before it answers from what there is."""
+FIRST_WAIT_SECONDS = 30.0
+"""The same while there is nothing to answer from yet."""
 
 
 class BadPattern(UsageError):
@@ -94,7 +98,9 @@ def _ranked(coffer: Coffer, store: Store, work: Worktree, query: Query) -> Seque
     return ()
 
 
-def refresh(coffer: Coffer, store: Store, index: Index, work: Worktree, *, full: bool = False) -> dict[str, str] | None:
+def refresh(
+    coffer: Coffer, store: Store, index: Index, work: Worktree, *, full: bool = False
+) -> Mapping[str, str] | None:
     """Bring a store's index to the state of its lanes; the files that answers must be checked against, if any.
 
     Args:
@@ -110,6 +116,7 @@ def refresh(coffer: Coffer, store: Store, index: Index, work: Worktree, *, full:
         blobs,
         work.fingerprint,
         coffer.loader(store),
+        wait=FIRST_WAIT_SECONDS if index.status(work.fingerprint) == "missing" else WAIT_SECONDS,
         full=full,
         progress=(lambda now, of: report("indexing", now, of)) if report else None,
     )
@@ -149,7 +156,9 @@ def _passage(store: Store, hit: Hit) -> str | None:
     return fact.decode(data)[hit.start : hit.end]
 
 
-def similar(coffer: Coffer, store: Store, text: str, *, files: dict[str, str], limit: int, share: float) -> list[Hit]:
+def similar(
+    coffer: Coffer, store: Store, text: str, *, files: Mapping[str, str], limit: int, share: float
+) -> list[Hit]:
     """Facts the index, as it stands, finds to hold at least a share of a text's words.
 
     Args:
@@ -165,6 +174,6 @@ def similar(coffer: Coffer, store: Store, text: str, *, files: dict[str, str], l
     index = coffer.index(store)
     if index.status("") == "missing":
         return []
-    terms = {term.text for term in query_terms(text)}
+    terms = set(query_terms(text))
     hits = index.search(text, limit=limit, files=files)
     return [hit for hit in hits if terms and len(set(hit.terms) & terms) >= share * len(terms)]

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
     from cofferctl.fact import Fact
     from cofferctl.store import Store
+    from cofferctl.worktree import Worktree
 
 SHORTEST_PREFIX = 6
 _PREFIX = re.compile(rf"[{ulid.ALPHABET}]{{{SHORTEST_PREFIX},{ulid.LENGTH}}}")
@@ -67,6 +68,22 @@ def select(stores: Sequence[Store], selector: str) -> Selected:
     if "/" in selector or selector.endswith(".md"):
         return _by_path(stores, lanes.checked_path(selector), selector)
     raise NoSuchFact(selector)
+
+
+def path_of(work: Worktree, selected: Selected) -> str:
+    """Where a selected fact is now; somebody may have moved its file since.
+
+    Raises:
+        NoSuchFact: it is gone.
+    """
+    path = selected.fact.path
+    if path in work.entries:
+        return path
+    wanted = selected.fact.id.encode()
+    found = [other for other, entry in work.entries.items() if entry.id == wanted]
+    if len(found) != 1:
+        raise NoSuchFact(path)
+    return found[0]
 
 
 def _by_path(stores: Sequence[Store], path: str, selector: str) -> Selected:

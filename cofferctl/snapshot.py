@@ -30,6 +30,7 @@ class Snapshot:
         work: the lanes as scanned, with `tree` set to HEAD's.
         contents: path -> bytes to commit.
         deleted: paths to commit as deleted.
+        store_files: the store's own files as they are.
         notices: what was left out, for the user.
         unfinished: the git operation the store is in the middle of, in words.
     """
@@ -37,6 +38,7 @@ class Snapshot:
     work: Worktree
     contents: dict[str, bytes] = field(default_factory=dict)
     deleted: list[str] = field(default_factory=list)
+    store_files: dict[str, bytes] = field(default_factory=dict)
     notices: list[str] = field(default_factory=list)
     unfinished: str | None = None
 
@@ -75,7 +77,7 @@ def _compared(repo: Repository, tree: bytes | None, cache: Path) -> Worktree:
         return work
     try:
         changed = repo.changes(work.tree.hex().encode() if work.tree else None, tree)
-        for path, blob in changed:
+        for path, _, blob in changed:
             if lanes.lane_of(path):
                 work.commit(path, bytes.fromhex(blob.decode()) if blob else None)
     except KeyError:  # the tree of the last scan is not in this repository any more
@@ -111,16 +113,26 @@ def _store_file(repo: Repository, tree: bytes | None, found: Snapshot, name: str
     data = files.read_regular(repo.path / name)
     if data is None:
         return
-    data = fact.normalize(data)
+    data = found.store_files[name] = fact.normalize(data)
     committed = repo.lookup(tree, name)
     if committed is None or committed[1] != worktree.blob_id(data).hex().encode():
         found.contents[name] = data
 
 
+def _hidden(root: Path, path: str) -> bool:
+    """Whether something is there after all, or a link or a file stands where the file's directory was."""
+    place = root
+    for part in path.split("/")[:-1]:
+        place = place / part
+        if place.is_symlink() or (place.exists() and not place.is_dir()):
+            return True
+    return os.path.lexists(root / path)
+
+
 def _wished(repo: Repository, found: Snapshot) -> list[str]:
     """Of the paths that are gone, those that a person has deleted."""
     work = found.work
-    here = {lanes.fold(path) for path in work.entries}
+    here = {lanes.fold(path) for path in work.entries if work.in_tree(path) is not None}
     skipped = gitindex.skipped(repo)
     gone = [
         path
@@ -130,7 +142,7 @@ def _wished(repo: Repository, found: Snapshot) -> list[str]:
         and skipped is not None
         and path not in skipped
         and not any(path.startswith(f"{directory}/") for directory in work.unreadable)
-        and not os.path.lexists(repo.path / path)
+        and not _hidden(repo.path, path)
     ]
     committed = sum(1 for path in work.entries.keys() | work.differs.keys() if work.in_tree(path) is not None)
     if len(gone) > MASS_COUNT and len(gone) > MASS_SHARE * committed:

@@ -134,12 +134,26 @@ class Store:
             NewerFormat: the store was made by a later version.
         """
         if not self._settings and self.exists:
-            found, _ = config.load(self.directory / "store.toml")
+            found, _ = config.load(self.directory / "store.toml", untouched=_store_toml(self.id))
             form = found.get("format", FORMAT)
             if not isinstance(form, int) or form > FORMAT:
                 raise NewerFormat(self.directory, form)
             self._settings.update(found or {"format": FORMAT})
         return self._settings
+
+    def content(self, revision: str, path: str) -> bytes | None:
+        """A path's bytes in a commit; None when it has no such path.
+
+        Raises:
+            NoSuchRevision: there is no such commit.
+        """
+        from cofferctl.history.log import History  # noqa: PLC0415
+
+        history = History(self.directory)
+        try:
+            return history.content(history.resolve(revision), path)
+        finally:
+            history.close()
 
     def pending(self) -> Snapshot:
         """What the next write will commit as outside edits, and what git is in the middle of."""
@@ -171,8 +185,15 @@ def _pending(store: Store) -> Snapshot:
         repo.close()
 
 
+def _store_toml(identifier: str) -> bytes:
+    """The file as we make it."""
+    return _STORE_TOML.format(format=FORMAT, id=identifier).encode()
+
+
 def create(store: Store) -> None:
     """Make an empty store beside its place and move it there, so that nobody ever sees half of one."""
+    import shutil  # noqa: PLC0415
+
     from cofferctl.history import repository  # noqa: PLC0415
 
     parent = store.directory.parent
@@ -181,11 +202,13 @@ def create(store: Store) -> None:
     with files.lock(memory / ".creating"):
         if store.exists:
             return
+        for dead in memory.glob(".new-*"):  # of a process that was killed here
+            shutil.rmtree(dead, ignore_errors=True)
         new = memory / f".new-{ulid.new(0)}"
         new.mkdir(mode=0o700)
         repository.init(new)
         for name, text in (
-            ("store.toml", _STORE_TOML.format(format=FORMAT, id=store.id)),
+            ("store.toml", _store_toml(store.id).decode()),
             (".gitattributes", _ATTRIBUTES),
             (".gitignore", _IGNORE),
         ):

@@ -18,10 +18,10 @@ from cofferctl.intent import Intent, Log, remove_dead_locks
 from cofferctl.placing import Placing, Raced
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping
     from pathlib import Path
 
-    from cofferctl.worktree import Worktree
+    from cofferctl.worktree import Entry, Worktree
 
 T = TypeVar("T")
 
@@ -178,12 +178,20 @@ class _Writer:
         """Write an appending change without a commit; the next write commits it."""
         if not self.appending:
             raise why
-        change = plan(worktree.scan(self.repo.path, self.cache, save=False))
-        if change.files:
-            with _uninterrupted(), Placing(self.repo.path, self.log.scratch) as placing:
+        for _ in range(ATTEMPTS):
+            change = plan(worktree.scan(self.repo.path, self.cache, save=False))
+            if not change.files:
+                return Receipt(change.result, None, ())
+            with (
+                contextlib.suppress(Raced),
+                _uninterrupted(),
+                Placing(self.repo.path, self.log.scratch) as placing,
+            ):
                 placing.place(change.files, {})
                 placing.keep()
-        return Receipt(change.result, None, (f"written, not committed yet ({why.message}); the next write commits it",))
+                notice = f"written, not committed yet ({why.message}); the next write commits it"
+                return Receipt(change.result, None, (notice,))
+        raise Diverged(self.repo.path)
 
     def _attempt(self, plan: Callable[[Worktree], Change[T]], intent: Intent) -> Receipt[T] | None:
         """One try; None when the branch moved meanwhile."""
@@ -200,15 +208,26 @@ class _Writer:
             self.log.write(
                 Intent(intent.pid, intent.lock, _text(branch.commit), _text(base), _text(commit)),
             )
-            placing.place(change.files, found.work.entries)
+            placing.place(change.files, self._known(change.files, found))
             touched = _outside_blobs(found) | ours
             gitindex.publish(self.repo, touched, tree, self.log.scratch)
+            if self.repo.branch() != branch:  # git lets go of its index before it moves HEAD to another branch
+                return None
             if not self.repo.advance(branch, commit, self.author, change.record.subject):
                 return None
             placing.keep()
             self._remember(found.work, tree, touched, change)
         self._read_back(change, commit)
         return Receipt(change.result, commit.decode(), tuple(found.notices))
+
+    def _known(self, paths: Iterable[str], found: snapshot.Snapshot) -> dict[str, Entry]:
+        """What the files a change replaces were when it was planned; the scan does not cover the store's own files."""
+        known = {path: entry for path in paths if (entry := found.work.entries.get(path))}
+        for name in lanes.STORE_FILES:
+            data = found.store_files.get(name)
+            if data is not None:
+                known[name] = worktree.describe(name, data)
+        return known
 
     def _commit_outside(
         self, branch: Branch, tree: bytes | None, found: snapshot.Snapshot
@@ -264,6 +283,9 @@ def recover(repo: Repository, log: Log, author: Signature) -> bool:
     """Repair what a writer that died left; True when the store is whole, False while git itself holds its index."""
     intent = log.read()
     if intent is None:
+        if log.leftovers():
+            _rescue(repo, log)
+            log.clean()
         return True
     remove_dead_locks(log.git_dir, intent)
     if intent.commit:
@@ -284,7 +306,7 @@ def _finish(repo: Repository, log: Log, intent: Intent, author: Signature) -> No
     """Complete a dead writer's change if HEAD is where it began; make the git index agree with HEAD in any case."""
     branch = repo.branch()
     commit, parent, base = (name.encode() or None for name in (intent.commit, intent.parent, intent.base))
-    if commit is None or not repo.has(commit):
+    if commit is None or not all(repo.has_commit(name) for name in (commit, parent, base) if name):
         return
     replay = not intent.abandoned and branch.commit == parent and branch.ref is not None and repo.unfinished() is None
     new_tree, old_tree = repo.tree_of(commit), repo.tree_of(parent)
@@ -292,7 +314,8 @@ def _finish(repo: Repository, log: Log, intent: Intent, author: Signature) -> No
         _replay(repo, log, repo.tree_of(base), new_tree)
     head = new_tree if replay else repo.tree_of(branch.commit)
     entries = {
-        path: found[1] if (found := repo.lookup(head, path)) else None for path, _ in repo.changes(old_tree, new_tree)
+        path: found[1] if (found := repo.lookup(head, path)) else None
+        for path, _, _ in repo.changes(old_tree, new_tree)
     }
     gitindex.publish(repo, entries, head or b"", log.scratch)
     if replay:
@@ -301,10 +324,9 @@ def _finish(repo: Repository, log: Log, intent: Intent, author: Signature) -> No
 
 def _replay(repo: Repository, log: Log, base: bytes | None, new: bytes | None) -> None:
     """Write the files of a change that a dead writer did not get to; what a person changed since is left alone."""
-    for path, blob in repo.changes(base, new):
-        before = repo.lookup(base, path)
+    for path, before, blob in repo.changes(base, new):
         now = files.read_regular(repo.path / path)
-        if now is not None and (before is None or worktree.blob_id(fact.normalize(now)).hex().encode() != before[1]):
+        if now is not None and (before is None or worktree.blob_id(fact.normalize(now)).hex().encode() != before):
             continue
         with contextlib.suppress(Raced), Placing(repo.path, log.scratch) as placing:
             known = {} if now is None else {path: worktree.describe(path, now)}

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import gc
 import importlib
 import os
 import pkgutil
+import re
 import sys
 from functools import cache
 from typing import TYPE_CHECKING, Any
@@ -13,7 +15,7 @@ import typer
 from typer.core import TyperGroup
 
 from cofferctl import __version__, cli
-from cofferctl.cli import render
+from cofferctl.cli import render, typed
 from cofferctl.errors import CofferError, ExitCode, UsageError
 
 if TYPE_CHECKING:
@@ -23,7 +25,9 @@ if TYPE_CHECKING:
 _ParserError: type[Any] = typer.BadParameter.__mro__[1]
 """What the parser raises for wrong arguments; typer has no public name for it."""
 
-_TOOLS = frozenset({"app", "run", "render", "words", "tables"})
+_TOOLS = frozenset({"editor", "app", "run", "render", "typed", "words", "tables"})
+
+typed.install()
 
 SECTIONS = ("remember and recall", "look", "curate", "manage")
 _EPILOG = "`cofferctl COMMAND --help` tells more. Options stand after the command's name; -- ends them."
@@ -118,12 +122,8 @@ def main(argv: Sequence[str] | None = None) -> None:
     """Run the program and end the process with its exit code."""
     os.umask(0o077)
     render.prepare_streams()
-    arguments = list(sys.argv[1:] if argv is None else argv)
-    code = run(arguments)
-    try:
-        sys.stdout.flush()
-    except BrokenPipeError:
-        _abandon_stdout()
+    code = run(list(sys.argv[1:] if argv is None else argv))
+    gc.freeze()  # so that the interpreter's last look for garbage, a tenth of a run, has nothing to look at
     sys.exit(code)
 
 
@@ -132,7 +132,10 @@ def run(arguments: list[str]) -> int:
     options = arguments[: arguments.index("--")] if "--" in arguments else arguments
     as_json, debug = "--json" in options, "--debug" in options
     try:
-        return int(typer.main.get_command(app).main(arguments, prog_name="cofferctl", standalone_mode=False) or 0)
+        code = int(typer.main.get_command(app).main(arguments, prog_name="cofferctl", standalone_mode=False) or 0)
+        render.flush()
+        if code == ExitCode.INTERRUPTED:  # typer's word for Ctrl-C
+            raise KeyboardInterrupt
     except CofferError as error:
         if debug:
             _traceback()
@@ -144,14 +147,14 @@ def run(arguments: list[str]) -> int:
     except (KeyboardInterrupt, typer.Abort):
         render.talk("interrupted")
         return int(ExitCode.INTERRUPTED)
-    except BrokenPipeError:
-        _abandon_stdout()
+    except render.Unread:
         return int(ExitCode.OK)
     except Exception as error:  # noqa: BLE001 - the last door: a bug is told shortly, or whole with --debug
         if debug:
             _traceback()
         render.error(Bug(error), as_json=as_json)
         return int(ExitCode.BUG)
+    return code
 
 
 class Bug(CofferError):
@@ -164,13 +167,19 @@ class Bug(CofferError):
         )
 
 
+_NOT_WHOLE = re.compile(r"Input should be a valid integer.*")
+_DASH = "put -- before a text that begins with a dash"
+
+
 def _usage(error: Any) -> UsageError:
     context = getattr(error, "ctx", None)
     path = context.command_path if context else "cofferctl"
-    message = error.format_message()
+    message = _NOT_WHOLE.sub("it is no whole number", error.format_message())
     hint = f"see `{path} --help`"
     if message.startswith("No such option"):
-        hint += "; put -- before a text that begins with a dash"
+        group = context is not None and hasattr(context.command, "list_commands")
+        message = message.partition(" (")[0]
+        hint = "options stand after the command's name" if group else f"{hint}; {_DASH}"
     return UsageError(message[:1].lower() + message[1:].rstrip("."), hint=hint)
 
 
@@ -178,8 +187,3 @@ def _traceback() -> None:
     import traceback  # noqa: PLC0415
 
     traceback.print_exc()
-
-
-def _abandon_stdout() -> None:
-    """Nobody reads our output any more: let the interpreter's own flush at exit find a place to go."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

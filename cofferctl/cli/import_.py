@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -41,7 +42,9 @@ def _jsonl(
 ) -> None:
     from cofferctl.commands.import_jsonl import import_jsonl  # noqa: PLC0415
 
-    result = import_jsonl(run.coffer, Path(path), dry_run=dry_run, allow_secret=allow_secret, **run.where)
+    content = sys.stdin.buffer.read() if path == "-" else None
+    name = Path("standard input" if path == "-" else path)
+    result = import_jsonl(run.coffer, name, content=content, dry_run=dry_run, allow_secret=allow_secret, **run.where)
     run.answer(result, _plain)
 
 
@@ -49,4 +52,4 @@ def _plain(result: Imported) -> None:
     verb = "would import" if result.dry_run else "imported"
     known = f", {result.duplicates} known already" if result.duplicates else ""
     commit = f"  {result.commit[:10]}" if result.commit else ""
-    render.line(f"{verb} {result.imported} facts into {result.store}{known}{commit}")
+    render.line(f"{verb} {render.counted(result.imported, 'fact')} into {result.store}{known}{commit}")

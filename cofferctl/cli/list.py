@@ -24,10 +24,10 @@ SECTION = "look"
 def _list(
     run: Run,
     lane: Annotated[
-        str, typer.Option(help="inbox, topics, knowledge, rules, journal, handoff, superseded or all.")
+        str, typer.Option(metavar="LANE", help="inbox, topics, knowledge, rules, journal, handoff, superseded or all.")
     ] = "knowledge",
     limit: Annotated[int | None, typer.Option(metavar="N", help="Facts at most.")] = None,
-    sort: Annotated[str, typer.Option(help="updated, created or title.")] = "updated",
+    sort: Annotated[str, typer.Option(metavar="KEY", help="updated, created or title.")] = "updated",
 ) -> None:
     from cofferctl.commands.list_facts import list_facts  # noqa: PLC0415
 

@@ -27,10 +27,10 @@ SECTION = "look"
 
 def _log(
     run: Run,
-    fact: Annotated[str | None, typer.Argument(metavar="[FACT]", help="Its id or path.", show_default=False)] = None,
-    lane: Annotated[str | None, typer.Option(help="Only commits in this lane.")] = None,
-    actor: Annotated[str | None, typer.Option(help="user, agent or outside.")] = None,
-    event: Annotated[str | None, typer.Option(help="memory_added, outside_edit, …")] = None,
+    fact: Annotated[str | None, typer.Argument(metavar="FACT", help="Its id or path.", show_default=False)] = None,
+    lane: Annotated[str | None, typer.Option(metavar="LANE", help="Only commits in this lane.")] = None,
+    actor: Annotated[str | None, typer.Option(metavar="ACTOR", help="user, agent or outside.")] = None,
+    event: Annotated[str | None, typer.Option(metavar="EVENT", help="memory_added, outside_edit, …")] = None,
     since: Annotated[str | None, typer.Option(metavar="DATE", help="2026-06-09, 7d, 2w, yesterday.")] = None,
     count: Annotated[int | None, typer.Option("-n", metavar="N", help="Commits at most; else 100.")] = None,
 ) -> None:

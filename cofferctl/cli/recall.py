@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from cofferctl.cli import render, words
+from cofferctl.cli import render
 from cofferctl.cli.run import Run, single, text_argument
 
 if TYPE_CHECKING:
@@ -34,7 +34,9 @@ def _recall(
     query: Annotated[str, typer.Argument(metavar="QUERY|-", help="What to look for, or - for standard input.")],
     mode: Annotated[str | None, typer.Option(metavar="MODE", help="keyword, grep, vector or hybrid.")] = None,
     top_k: Annotated[int | None, typer.Option("-k", metavar="N", help="Answers at most, 1 to 20.")] = None,
-    lane: Annotated[list[str] | None, typer.Option(help="inbox, topics, journal or knowledge (repeatable).")] = None,
+    lane: Annotated[
+        list[str] | None, typer.Option(metavar="LANE", help="inbox, topics, journal or knowledge (repeatable).")
+    ] = None,
     since: Annotated[str | None, typer.Option(metavar="DATE", help="2026-06-09, 7d, 2w, yesterday.")] = None,
     explain: Annotated[bool, typer.Option("--explain", help="Say why each answer is there.")] = False,
     regex: Annotated[bool, typer.Option("--regex", help="grep: a regular expression.")] = False,
@@ -58,6 +60,8 @@ def _recall(
 
 
 def _plain(result: Recalled) -> None:
+    from cofferctl.cli import words  # noqa: PLC0415 - not for --json
+
     if not result.hits:
         render.talk("nothing found")
     if render.terminal():

@@ -26,7 +26,7 @@ def _reindex(run: Run, full: Annotated[bool, typer.Option("--full", help="Build 
 
 def _plain(result: Reindexed) -> None:
     for store in result.stores:
-        render.line(f"{store.store}: {store.files} files, index {store.index}")
+        render.line(f"{store.store}: {render.counted(store.files, 'file')}, index {store.index}")
 
 
 app = single(__doc__, _reindex)

@@ -30,8 +30,8 @@ SECTION = "remember and recall"
 def _remember(
     run: Run,
     text: Annotated[str, typer.Argument(metavar="TEXT|-", help="The fact, or - for standard input.")],
-    title: Annotated[str | None, typer.Option(help="Its title; else its first sentence.")] = None,
-    description: Annotated[str | None, typer.Option(help="One line about it.")] = None,
+    title: Annotated[str | None, typer.Option(metavar="TITLE", help="Its title; else its first sentence.")] = None,
+    description: Annotated[str | None, typer.Option(metavar="LINE", help="One line about it.")] = None,
     actor: Annotated[str | None, typer.Option(metavar="user|agent", help="Who says so.")] = None,
     agent: Annotated[str | None, typer.Option(metavar="NAME", help="The agent program.")] = None,
     session: Annotated[str | None, typer.Option(metavar="ID", help="The agent's session.")] = None,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import json
 import os
@@ -9,13 +10,14 @@ import re
 import sys
 from typing import TYPE_CHECKING, Any
 
+from cofferctl.errors import CofferError, ExitCode
+
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from rich.console import Console
     from rich.progress import Progress
 
-    from cofferctl.errors import CofferError
 
 # Controls but tab and newline, and the marks that reorder text; a stored text must not drive a terminal.
 _CONTROLS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069\ufeff]")
@@ -24,11 +26,28 @@ _UNSAFE_JSON = re.compile("[\x7f-\x9f\u2028\u2029\u200e\u200f\u202a-\u202e\u2066
 NARROW = 34
 """A column that is not the wide one keeps this many characters before it is cut."""
 
-_state: dict[str, Any] = {"colour": True, "progress": None}
+_state: dict[str, Any] = {"colour": True, "quiet": False, "progress": None}
+
+
+class Unread(Exception):
+    """Nobody reads standard output any more, as under `| head -1`."""
+
+
+class OutputLost(CofferError):
+    """Standard output cannot be written."""
+
+    code = "STORE_NOT_WRITABLE"
+    exit_code = ExitCode.UNAVAILABLE
+
+    def __init__(self, error: OSError) -> None:
+        super().__init__(f"cannot write the answer: {error.strerror or error}", hint="what the command did is done")
 
 
 def prepare_streams() -> None:
-    """Let no character that the locale cannot show end the program."""
+    """Let no character that the locale cannot show end the program, nor a stream that the caller has closed."""
+    for name in ("stdin", "stdout", "stderr"):  # in this order, as the system gives out the lowest free number
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(os.devnull, "r" if name == "stdin" else "w", encoding="utf-8"))  # noqa: SIM115
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="replace")
@@ -37,6 +56,11 @@ def prepare_streams() -> None:
 def colours(*, wanted: bool) -> None:
     """Allow or forbid colours; NO_COLOR and a dumb terminal forbid them too."""
     _state["colour"] = wanted and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+
+
+def quiet(*, wanted: bool) -> None:
+    """Leave out everything on standard error but errors."""
+    _state["quiet"] = wanted
 
 
 def terminal() -> bool:
@@ -51,18 +75,51 @@ def clean(text: str) -> str:
 
 def line(text: str = "") -> None:
     """One line (or a few) of data on standard output."""
-    sys.stdout.write(clean(text) + "\n")
+    _put(clean(text) + "\n")
 
 
 def raw(text: str) -> None:
     """Data exactly as it is, for a file or pipe; made visible where a terminal shows it."""
-    sys.stdout.write(clean(text) if terminal() else text)
+    _put(clean(text) if terminal() else text)
+
+
+def _put(text: str) -> None:
+    with _output():
+        sys.stdout.write(text)
+
+
+def flush() -> None:
+    """Hand over what was printed.
+
+    Raises:
+        Unread: nobody reads it any more.
+        OutputLost: it has no place to go.
+    """
+    with _output():
+        sys.stdout.flush()
+
+
+@contextlib.contextmanager
+def _output() -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # the interpreter flushes once more at its end
+        if isinstance(error, BrokenPipeError):
+            raise Unread from error
+        raise OutputLost(error) from error
 
 
 def talk(text: str) -> None:
-    """One line for the person, on standard error."""
+    """One line for the person, on standard error; nothing when asked to be quiet."""
     finish_progress()
-    sys.stderr.write(clean(text) + "\n")
+    if not _state["quiet"]:
+        _tell(text)
+
+
+def _tell(text: str) -> None:
+    with contextlib.suppress(OSError):
+        sys.stderr.write(clean(text) + "\n")
 
 
 def error(failure: CofferError, *, as_json: bool) -> None:
@@ -77,11 +134,11 @@ def error(failure: CofferError, *, as_json: bool) -> None:
                 "details": failure.details,
             }
         }
-        sys.stderr.write(_dumps(document) + "\n")
+        _tell(_dumps(document))
         return
-    talk(f"error: {failure.message}")
+    _tell(f"error: {failure.message}")
     if failure.hint:
-        talk(f"hint: {failure.hint}")
+        _tell(f"hint: {failure.hint}")
 
 
 def data(value: Any) -> Any:
@@ -101,7 +158,7 @@ def data(value: Any) -> Any:
 
 def json_document(result: Any) -> None:
     """A result as the one JSON document on standard output."""
-    sys.stdout.write(_dumps(data(result)) + "\n")
+    _put(_dumps(data(result)) + "\n")
 
 
 def _dumps(value: Any) -> str:
@@ -115,6 +172,11 @@ def console() -> Console:
     from rich.console import Console  # noqa: PLC0415 - 40 ms, only on a terminal
 
     return Console(no_color=not _state["colour"], highlight=False, emoji=False, markup=False, soft_wrap=False)
+
+
+def counted(number: int, noun: str) -> str:
+    """A number and what it counts: 1 fact, 2 facts."""
+    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
 
 
 def table(heads: Sequence[str], rows: Sequence[Sequence[str]], *, wide: int = -1) -> None:
@@ -190,9 +252,14 @@ def finish_progress() -> None:
         _state["progress"] = None
 
 
+def can_ask() -> bool:
+    """Whether there is a person on a terminal to ask."""
+    return sys.stdin.isatty() and sys.stderr.isatty()
+
+
 def confirm(question: str) -> bool:
     """Ask a person; False at once where there is no terminal to ask on."""
-    if not (sys.stdin.isatty() and sys.stderr.isatty()):
+    if not can_ask():
         return False
     sys.stderr.write(f"{clean(question)} [y/N] ")
     sys.stderr.flush()

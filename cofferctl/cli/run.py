@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
 
 import typer
 
-from cofferctl import config
 from cofferctl.cli import render
-from cofferctl.coffer import Coffer
 from cofferctl.errors import UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+    from cofferctl.coffer import Coffer
 
 MAX_STDIN_BYTES = 64_000_000
 
@@ -53,8 +53,9 @@ _SCOPED: dict[str, Any] = {
 class NoSuchDirectory(UsageError):
     """There is nowhere to stand."""
 
-    def __init__(self, given: str) -> None:
-        super().__init__(f"no such directory: {given}", hint="name an existing directory with -C")
+    def __init__(self, given: str | None) -> None:
+        what = f"no such directory: {given}" if given else "the current directory is gone"
+        super().__init__(what, hint="name an existing directory with -C")
 
 
 @dataclass(slots=False)
@@ -76,6 +77,9 @@ class Run:
     @cached_property
     def coffer(self) -> Coffer:
         """The memory, seen from where the user stands."""
+        from cofferctl import config  # noqa: PLC0415 - help pages need no memory
+        from cofferctl.coffer import Coffer  # noqa: PLC0415
+
         settings = config.from_environment(os.environ, self._cwd())
         return Coffer(settings, progress=None if self.quiet or self.as_json else render.progress())
 
@@ -96,16 +100,15 @@ class Run:
             render.json_document(result)
         else:
             plain(result)
-        if not self.quiet:
-            for notice in getattr(result, "notices", ()):
-                render.talk(f"note: {notice}")
+        for notice in getattr(result, "notices", ()):
+            render.talk(f"note: {notice}")
 
     def _cwd(self) -> Path:
         given = self.directory or "."
         try:
             path = Path(given).expanduser().resolve(strict=True)
         except (OSError, RuntimeError):
-            raise NoSuchDirectory(self.directory or "the current one is gone") from None
+            raise NoSuchDirectory(self.directory) from None
         if not path.is_dir():
             raise NoSuchDirectory(given)
         return path
@@ -126,6 +129,7 @@ def command(*, scoped: bool = True) -> Callable[[Callable[..., None]], Callable[
         def wrapper(**given: Any) -> None:
             run = Run(**{name: given.pop(name) for name in shared})
             render.colours(wanted=not run.no_color)
+            render.quiet(wanted=run.quiet)
             function(run, **given)
 
         added = [
@@ -168,7 +172,10 @@ def group(module: str) -> typer.Typer:
 
 
 def _page(module: str) -> str:
-    return module.strip()
+    r"""A help text whose examples keep their lines (\b tells the parser to leave a paragraph as it is)."""
+    text, found, examples = module.strip().partition("Examples:\n")
+    blocks = [f"\b\n{block}" for block in f"{found}{examples}".split("\n\n")] if found else []
+    return text + "\n\n".join(blocks)
 
 
 def text_argument(given: str) -> str:

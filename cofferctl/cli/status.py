@@ -22,8 +22,8 @@ def _status(run: Run) -> None:
 def _plain(result: Status) -> None:
     render.line(f"home: {result.home}")
     for store in result.stores:
-        pending = f", {store.uncommitted} edited files not committed yet" if store.uncommitted else ""
-        render.line(f"{store.store}: {store.facts} facts, index {store.index}{pending}")
+        pending = f", {render.counted(store.uncommitted, 'edited file')} not committed yet" if store.uncommitted else ""
+        render.line(f"{store.store}: {render.counted(store.facts, 'fact')}, index {store.index}{pending}")
         for notice in store.notices:
             render.line(f"  {notice}")
     if not result.stores:

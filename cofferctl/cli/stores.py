@@ -64,7 +64,7 @@ def _plain_show(result: StoreDetails) -> None:
     render.line(f"directory: {result.store_dir}")
     for root in result.project_roots:
         render.line(f"project:   {root}")
-    render.line(f"facts:     {result.fact_count}, {_size(result.disk_bytes)} on disk with its history")
+    render.line(f"facts:     {result.fact_count:,}, {_size(result.disk_bytes)} on disk with its history")
     render.line(f"lanes:     {', '.join(f'{lane} {count}' for lane, count in result.lanes.items() if count)}")
     for key, value in result.settings.items():
         render.line(f"{key} = {','.join(map(str, value)) if isinstance(value, list) else value}")

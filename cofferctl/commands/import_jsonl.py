@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import json
-import sys
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
-from cofferctl import files, intake, lanes, ulid, worktree
+from cofferctl import files, intake, lanes, secrets, ulid, worktree
 from cofferctl.errors import CofferError, ExitCode
-from cofferctl.history.message import Record
+from cofferctl.fact import HeadTooLarge
 from cofferctl.inbox import Inbox
 from cofferctl.transaction import Change
 
@@ -73,8 +72,18 @@ def import_jsonl(
     scope: str | None = None,
     store: str | None = None,
     allow_secret: bool = False,
+    content: bytes | None = None,
 ) -> Imported:
     """Store every object of a JSON Lines file as a fact.
+
+    Args:
+        coffer: the memory.
+        path: the file, or what to call it in messages when its content is given.
+        dry_run: only check and count.
+        scope: which store.
+        store: one store by name instead.
+        allow_secret: take what looks like a secret.
+        content: what was read already, as from standard input.
 
     Raises:
         NoSuchFile: it cannot be read.
@@ -82,11 +91,12 @@ def import_jsonl(
         ScopeUnresolved, NoSuchStore, ScopeAndStore, Busy, NotWritable, StoreConflict: as for every write.
     """
     there = coffer.readable(scope or "project", None) if store is None else coffer.readable(None, store)
-    limit = int(str(coffer.setting("max_fact_chars", there[0] if there else None)))
-    drafts = list(_drafts(coffer, path, limit, allow_secret=allow_secret))
+    limit = coffer.max_fact_chars(there[0] if there else None)
+    lines = _lines(coffer.config.cwd / path, content)
+    drafts = list(_drafts(coffer, path, lines, limit, allow_secret=allow_secret))
     if dry_run:
-        known = _Known(there[0], there[0].scan()) if there and there[0].exists else None
-        new = [draft for draft in drafts if known is None or known.is_new(draft)]
+        known = _Known(there[0], there[0].scan()) if there else _Known(None, worktree.Worktree())
+        new = [draft for draft in drafts if known.is_new(draft)]
         name = there[0].name if there else "project"
         return Imported(name, len(new), len(drafts) - len(new), None, None, dry_run=True, notices=())
     target = coffer.writable(scope, store)
@@ -115,18 +125,13 @@ def _plan(
             coffer.progress("importing", number, len(drafts))
         if known.is_new(draft):
             identifier = ulid.new(max(0, int(draft.created_at.timestamp() * 1000)))
-            path = inbox.place(draft.title, identifier, f"{draft.created_at:%Y-%m}")
+            path = inbox.place(secrets.mask(draft.title), identifier, f"{draft.created_at:%Y-%m}")
             contents[path] = draft.render(identifier)
     if coffer.progress:
         coffer.progress("importing", len(drafts), len(drafts))
     who = coffer.who()
-    record = Record(
-        f"import: {len(contents)} facts",
-        "memory_imported",
-        who.actor,
-        agent=who.agent,
-        session=who.session,
-        operation=operation,
+    record = who.record(
+        "memory_imported", f"import: {len(contents)} fact{'s' * (len(contents) != 1)}", operation=operation
     )
     result = Imported(target.name, len(contents), len(drafts) - len(contents), None, None, dry_run=False, notices=())
     return Change(contents, record, result)
@@ -135,7 +140,7 @@ def _plan(
 class _Known:
     """What is in the inbox already: a text is known under the same `ref`, or under any when it has none."""
 
-    def __init__(self, store: Store, work: Worktree) -> None:
+    def __init__(self, store: Store | None, work: Worktree) -> None:
         self._store = store
         self._paths: dict[bytes, list[str]] = {}
         for path, entry in work.entries.items():
@@ -149,31 +154,28 @@ class _Known:
         if (body, ref) in self._taken or (ref is None and any(taken[0] == body for taken in self._taken)):
             return False
         for path in self._paths.get(body, ()):
-            there = self._store.fact(path)
+            there = self._store.fact(path) if self._store else None
             if there and (ref is None or there.ref == ref):
                 return False
         self._taken.add((body, ref))
         return True
 
 
-def _drafts(coffer: Coffer, path: Path, limit: int, *, allow_secret: bool) -> Iterator[intake.Draft]:
-    for number, line in enumerate(_lines(path), start=1):
+def _drafts(coffer: Coffer, path: Path, lines: list[str], limit: int, *, allow_secret: bool) -> Iterator[intake.Draft]:
+    for number, line in enumerate(lines, start=1):
         if not line.strip():
             continue
         try:
             yield _draft(coffer, line, limit, allow_secret=allow_secret)
-        except intake.Rejected as error:
+        except (intake.Rejected, HeadTooLarge) as error:
             raise BadLine(str(path), number, error.message, error.details["reason"]) from error
         except (ValueError, RecursionError) as error:
             raise BadLine(str(path), number, str(error)) from error
 
 
-def _lines(path: Path) -> list[str]:
+def _lines(path: Path, content: bytes | None) -> list[str]:
     try:
-        if str(path) == "-":
-            data: bytes | None = sys.stdin.buffer.read(MAX_FILE_BYTES)
-        else:
-            data = files.read_regular(path.resolve(), MAX_FILE_BYTES)
+        data = files.read_regular(path.resolve(), MAX_FILE_BYTES) if content is None else content
     except OSError as error:
         raise NoSuchFile(path, error.strerror or str(error)) from error
     if data is None:
@@ -192,7 +194,7 @@ def _draft(coffer: Coffer, line: str, limit: int, *, allow_secret: bool) -> inta
     given: dict[str, str] = {}
     for key in _TEXTS:
         value = item.get(key)
-        if value is not None and not isinstance(value, (str, int)):
+        if value is not None and (isinstance(value, bool) or not isinstance(value, (str, int))):
             raise ValueError(f'"{key}" is not a text')
         if value is not None:
             given[key] = str(value)
@@ -201,7 +203,7 @@ def _draft(coffer: Coffer, line: str, limit: int, *, allow_secret: bool) -> inta
     if not allow_secret:
         intake.check_secret(text, given.get("title", ""), given.get("description", ""))
     who = coffer.who()
-    return intake.Draft(
+    draft = intake.Draft(
         text=text,
         title=intake.title_of(text, given.get("title")),
         description=intake.description_of(text, given.get("description")),
@@ -211,6 +213,8 @@ def _draft(coffer: Coffer, line: str, limit: int, *, allow_secret: bool) -> inta
         created_at=_time(coffer, item.get("created_at")),
         metadata={"ref": given["ref"]} if given.get("ref") else {},
     )
+    draft.render("0" * ulid.LENGTH)  # a head too long for readers is this line's fault
+    return draft
 
 
 def _actor(given: str | None, default: str) -> str:
@@ -222,9 +226,9 @@ def _actor(given: str | None, default: str) -> str:
 def _time(coffer: Coffer, given: Any) -> datetime:
     if given is None:
         return coffer.clock()
-    moment = None
-    with suppress(ValueError, TypeError):
+    with suppress(ValueError, TypeError, OverflowError):
         moment = datetime.fromisoformat(given)
-    if moment is None:
-        raise ValueError('"created_at" is not an ISO time')
-    return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+        moment = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+        moment.astimezone(UTC)  # years 1 and 9999 have hours that no other zone can express
+        return moment
+    raise ValueError('"created_at" is not an ISO time')

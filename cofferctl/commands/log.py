@@ -86,7 +86,7 @@ def log(
     _check("--event", event, EVENTS)
     if limit is not None and limit < 1:
         raise BadChoice("-n", limit, "a number from 1")
-    oldest = dates.parse(since, coffer.clock()).timestamp() if since else None
+    oldest = dates.parse(since, coffer.clock()).timestamp() if since is not None else None
     wanted = _Filter(lanes.expand(lane) if lane else None, actor, event, oldest)
     stores = [found for found in coffer.readable(scope, store) if found.exists]
     path = None

@@ -28,6 +28,15 @@ class BadChoice(UsageError):
         super().__init__(f"{option} cannot be {given!r}", hint=f"use {wanted}")
 
 
+class QueryTooLong(UsageError):
+    """A whole document was given as a query."""
+
+    def __init__(self, length: int) -> None:
+        super().__init__(
+            f"the query has {length:,} characters, {MAX_QUERY_CHARS:,} are allowed", hint="ask with some words of it"
+        )
+
+
 @dataclass(frozen=True, slots=True)
 class Retriever:
     """How one retriever saw a hit: its rank from 1 and its own score."""
@@ -147,15 +156,15 @@ def _options(
         if name not in LANES:
             raise BadChoice("--lane", name, f"one of {', '.join(LANES)}")
     if len(query) > MAX_QUERY_CHARS:
-        raise BadChoice("the query", f"{len(query):,} characters", f"at most {MAX_QUERY_CHARS:,}")
+        raise QueryTooLong(len(query))
     wanted = frozenset[str]().union(*map(lanes.expand, lane)) or None
-    oldest = dates.parse(since, coffer.clock()).timestamp() if since else None
+    oldest = dates.parse(since, coffer.clock()).timestamp() if since is not None else None
     return limit, wanted, oldest
 
 
 def _mode(coffer: Coffer, given: str | None, stores: Sequence[Store]) -> tuple[str, str]:
     """The mode asked for, and the one that can answer."""
-    asked = given or str(coffer.setting("default_mode", stores[0] if stores else None))
+    asked = str(coffer.setting("default_mode", stores[0] if stores else None)) if given is None else given
     if asked not in config.MODES:
         raise BadChoice("--mode", asked, f"one of {', '.join(config.MODES)}")
     return asked, asked if asked in ("grep", "keyword") else "keyword"
@@ -208,4 +217,4 @@ def _hit(store: Store, found: Found, head: str | None, *, explain: bool) -> Hit:
 
 def _explain(found: Found) -> Explanation:
     ranks = tuple(Retriever(name, rank, round(score, 4)) for name, rank, score in found.hit.ranks)
-    return Explanation(ranks, found.hit.terms, found.hit.heading)
+    return Explanation(ranks, found.hit.terms, secrets.mask(found.hit.heading))

@@ -7,11 +7,12 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from cofferctl import intake, lanes, searching, secrets, worktree
-from cofferctl.history.message import Record
 from cofferctl.inbox import Inbox
 from cofferctl.transaction import Change
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from cofferctl.coffer import Coffer, Who
     from cofferctl.store import Store
     from cofferctl.worktree import Worktree
@@ -81,7 +82,7 @@ def remember(
         agent=who.agent,
         session=who.session,
         created_at=coffer.clock(),
-        metadata=_provenance(coffer, target),
+        metadata=coffer.provenance(target),
     )
     return _write(coffer, target, draft, who)
 
@@ -89,45 +90,32 @@ def remember(
 def _check_length(coffer: Coffer, text: str, scope: str | None, store: str | None) -> None:
     """Before the first write gives a project its store, the machine's limit counts."""
     there = coffer.readable(scope or "project", None) if store is None else coffer.readable(None, store)
-    limit = coffer.setting("max_fact_chars", there[0] if there else None)
-    intake.check(text, int(str(limit)))
-
-
-def _provenance(coffer: Coffer, target: Store) -> dict[str, str]:
-    place = coffer.place
-    return {"branch": place.branch} if place.branch and target.id == place.store else {}
+    intake.check(text, coffer.max_fact_chars(there[0] if there else None))
 
 
 def _write(coffer: Coffer, target: Store, draft: intake.Draft, who: Who) -> Remembered:
     identifier = coffer.new_id()
     digest = worktree.body_hash(draft.text)
-    files: dict[str, str] = {}
+    looked: list[Worktree] = []
 
     def plan(work: Worktree) -> Change[Remembered]:
-        files.update(work.blobs())
+        looked[:] = [work]
         for path, entry in work.entries.items():
             if entry.body == digest and lanes.lane_of(path) == "inbox":
                 return Change({}, record, _duplicate(target, path))
-        path = Inbox(target.directory).place(draft.title, identifier, f"{draft.created_at:%Y-%m}")
-        result = Remembered(identifier, target.name, target.scope, path, None, draft.title, None, (), ())
+        path = Inbox(target.directory).place(secrets.mask(draft.title), identifier, f"{draft.created_at:%Y-%m}")
+        title = secrets.mask(draft.title)
+        result = Remembered(identifier, target.name, target.scope, path, None, title, None, (), ())
         return Change({path: draft.render(identifier)}, record, result)
 
-    record = Record(
-        subject=f"remember: {secrets.mask(draft.title)}",
-        event="memory_added",
-        actor=draft.actor,
-        fact=identifier,
-        agent=draft.agent,
-        session=draft.session,
-        operation=identifier,
-    )
+    record = who.record("memory_added", f"remember: {draft.title}", operation=identifier, fact=identifier)
     receipt = target.write(plan, coffer.author(who), appending=True)
     coffer.written(target)
     made = receipt.result
     return replace(
         made,
         commit=receipt.commit or made.commit,
-        similar=_similar(coffer, target, draft, made.id, files),
+        similar=_similar(coffer, target, draft, made.id, looked[0].blobs()),
         notices=(*coffer.notices, *receipt.notices),
     )
 
@@ -136,13 +124,13 @@ def _duplicate(target: Store, path: str) -> Remembered:
     from cofferctl.history import log  # noqa: PLC0415
 
     found = target.fact(path)
-    identifier, title = (found.id, found.title) if found else ("", "")
+    identifier, title = (found.id, secrets.mask(found.title)) if found else ("", "")
     commit = log.last_commit(target.directory, path)
     return Remembered(identifier, target.name, target.scope, path, commit, title, identifier, (), ())
 
 
 def _similar(
-    coffer: Coffer, target: Store, draft: intake.Draft, own: str, files: dict[str, str]
+    coffer: Coffer, target: Store, draft: intake.Draft, own: str, files: Mapping[str, str]
 ) -> tuple[Similar, ...]:
     """What the search index, as it stands, knows of the same words; nothing when it cannot say."""
     with suppress(Exception):  # a hint is never worth a failed write

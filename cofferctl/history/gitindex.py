@@ -11,6 +11,7 @@ import io
 import os
 import shutil
 import time
+from stat import S_ISREG
 from typing import TYPE_CHECKING
 
 from dulwich.index import ConflictedIndexEntry, IndexEntry, read_index_dict_with_version, write_index_dict
@@ -29,8 +30,7 @@ PROGRAM_FROM_BYTES = 200_000
 """An index of this size (about 2,000 entries) is edited by the git program, where there is one: ten times faster."""
 _SKIP_WORKTREE = 1 << 14
 _MODE = 0o100644
-_FOREIGN = (b"link", b"sdir")
-"""Extensions of a split or a sparse index, which only the git program understands."""
+_CHECKSUM = 20
 
 
 def prepare_lock(directory: Path) -> tuple[Path, tuple[int, int]]:
@@ -126,13 +126,13 @@ def _read(index: Path) -> tuple[dict[bytes, IndexEntry | ConflictedIndexEntry], 
         raw = index.read_bytes()
     except FileNotFoundError:
         return {}, 2
+    stream = io.BytesIO(raw)
     try:
-        entries, version, extensions = read_index_dict_with_version(io.BytesIO(raw))
+        entries, version, _ = read_index_dict_with_version(stream)
     except Exception:  # noqa: BLE001 - dulwich raises anything on an index it does not understand
         return None
-    if any(extension.signature in _FOREIGN for extension in extensions):
-        return None
-    return entries, version
+    # It stops without a word at the extensions of a split or a sparse index, most of whose entries are elsewhere.
+    return (entries, version) if stream.tell() == len(raw) - _CHECKSUM else None
 
 
 def _by_library(repo: Repository, changes: Mapping[str, bytes | None]) -> bytes | None:
@@ -159,7 +159,7 @@ def _written(entries: Mapping[bytes, IndexEntry | ConflictedIndexEntry], version
 
 def _entry(blob: bytes, before: IndexEntry | ConflictedIndexEntry | None) -> IndexEntry:
     """An entry without stat data: git compares the content itself once, so no edit of this moment can look clean."""
-    mode = before.mode if isinstance(before, IndexEntry) else _MODE
+    mode = before.mode if isinstance(before, IndexEntry) and S_ISREG(before.mode) else _MODE
     return IndexEntry(ctime=0, mtime=0, dev=0, ino=0, mode=mode, uid=0, gid=0, size=0, sha=ObjectID(blob))
 
 

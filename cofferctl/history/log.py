@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -15,6 +16,7 @@ from cofferctl.history.repository import Repository
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from collections.abc import Set as AbstractSet
     from datetime import datetime
     from pathlib import Path
 
@@ -37,13 +39,29 @@ class NoSuchRevision(CofferError):
 
 
 @dataclass(frozen=True, slots=True)
+class Delta:
+    """What a commit did to one path: blob ids in hex before and after, None for not there."""
+
+    path: str
+    before: str | None
+    after: str | None
+
+
+@dataclass(frozen=True, slots=True)
 class Entry:
-    """One commit: its id, POSIX time, what it says of itself, and the lane paths it touched."""
+    """One commit: its id, its first parent, POSIX time, what it says of itself, and what it did to the lanes."""
 
     commit: str
+    parent: str | None
     time: int
+    author: str
     record: Record
-    paths: tuple[str, ...]
+    deltas: tuple[Delta, ...]
+
+    @property
+    def paths(self) -> tuple[str, ...]:
+        """The lane paths it touched."""
+        return tuple(delta.path for delta in self.deltas if lanes.lane_of(delta.path))
 
 
 class History:
@@ -63,11 +81,20 @@ class History:
 
     def touching(self, path: str) -> Iterator[Entry]:
         """The commits that changed one path."""
+        return self.touching_any({path})
+
+    def touching_any(self, paths: AbstractSet[str]) -> Iterator[Entry]:
+        """The commits that changed one of some paths; the set may grow while they are walked."""
         for commit in self._walk():
-            now = self._repo.lookup(commit.tree, path)
-            before = [self._repo.lookup(self._repo.tree_of(parent), path) for parent in commit.parents]
-            if (now is not None) if not before else all(old != now for old in before):
+            if any(self._changed(commit, os.fsencode(path)) for path in paths):
                 yield self._entry(commit)
+
+    def _changed(self, commit: Commit, path: bytes) -> bool:
+        """Whether a commit gave a path something none of its parents has there."""
+        now = self._repo.blob_at(commit.tree, path)
+        if not commit.parents:
+            return now is not None
+        return all(self._repo.blob_at(self._repo.commit(parent).tree, path) != now for parent in commit.parents)
 
     def resolve(self, revision: str) -> str:
         """A commit id from an id's beginning, HEAD or HEAD~n.
@@ -100,6 +127,15 @@ class History:
         found = self._repo.lookup(self._repo.tree_of(commit.encode()), path)
         return self._repo.blob(found[1]) if found else None
 
+    def blob(self, name: str) -> bytes:
+        """A blob's bytes, by its hex id."""
+        return self._repo.blob(name.encode())
+
+    def head(self) -> str | None:
+        """HEAD's commit."""
+        commit = self._repo.branch().commit
+        return commit.decode() if commit else None
+
     def paths(self, commit: str) -> Iterator[str]:
         """Every lane path of a commit."""
         for path, _ in self._repo.paths(self._repo.tree_of(commit.encode())):
@@ -120,15 +156,28 @@ class History:
             head = commit.parents[0] if commit.parents else None
 
     def _entry(self, commit: Commit) -> Entry:
-        parent = self._repo.tree_of(commit.parents[0]) if commit.parents else None
-        changed = (path for path, _ in self._repo.changes(parent, commit.tree))
-        record = message.parse(commit.message.decode("utf-8", "replace"))
-        return Entry(
-            commit.id.decode(),
-            commit.commit_time,
-            record,
-            tuple(sorted(path for path in changed if lanes.lane_of(path))),
+        parent = commit.parents[0] if commit.parents else None
+        changed = self._repo.changes(self._repo.tree_of(parent), commit.tree)
+        deltas = sorted(
+            (Delta(path, _hex(before), _hex(after)) for path, before, after in changed if _ours(path)),
+            key=lambda delta: delta.path,
         )
+        return Entry(
+            commit=commit.id.decode(),
+            parent=parent.decode() if parent else None,
+            time=commit.commit_time,
+            author=commit.author.decode("utf-8", "replace"),
+            record=message.parse(commit.message.decode("utf-8", "replace")),
+            deltas=tuple(deltas),
+        )
+
+
+def _ours(path: str) -> bool:
+    return lanes.lane_of(path) is not None or path in lanes.STORE_FILES
+
+
+def _hex(blob: bytes | None) -> str | None:
+    return blob.decode() if blob else None
 
 
 def last_commit(store: Path, path: str) -> str | None:

@@ -10,19 +10,21 @@ import contextlib
 import os
 import random
 import time
+import zlib
 from dataclasses import dataclass
+from stat import S_ISREG
 from typing import TYPE_CHECKING
 
 from dulwich.diff_tree import tree_changes
-from dulwich.errors import NotGitRepository
+from dulwich.errors import ChecksumMismatch, FileFormatException, NotGitRepository
 from dulwich.file import FileLocked
 from dulwich.object_store import iter_tree_contents
-from dulwich.objects import Blob, Commit, ObjectID, ShaFile, Tree
+from dulwich.objects import Blob, Commit, ObjectID, RawObjectID, ShaFile, Tree
 from dulwich.refs import HEADREF, Ref, SymrefLoop
 from dulwich.repo import Repo, UnsupportedExtension, UnsupportedVersion
 
 from cofferctl.errors import CofferError, ExitCode
-from cofferctl.files import fsync_dir
+from cofferctl.files import fsync_dir, make_private_dirs, write_new
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -32,6 +34,8 @@ if TYPE_CHECKING:
 
 REGULAR = 0o100644
 _DIRECTORY = 0o040000
+_TREE = 2
+_HEX_LENGTH = 40
 PACK_FROM = 200
 """From this many new objects on, one pack is written instead of single files."""
 REF_WAIT_SECONDS = 10.0
@@ -46,6 +50,11 @@ _UNFINISHED = {
     "rebase-apply": "a rebase",
     "sequencer": "a sequence of picks",
 }
+
+
+_UNREADABLE = (ChecksumMismatch, FileFormatException, zlib.error)
+_DAMAGE = (KeyError, *_UNREADABLE)
+"""What dulwich raises when an object is not what it was, or not there."""
 
 
 class NotAStore(CofferError):
@@ -130,40 +139,55 @@ class Repository:
 
     def commit(self, name: bytes) -> Commit:
         """Read a commit object."""
-        found = self._objects[ObjectID(name)]
+        found = self._object(name)
         if not isinstance(found, Commit):
             raise NotAStore(self.path, f"{name.decode()} is not a commit")
         return found
 
     def blob(self, name: bytes) -> bytes:
         """The content of a blob."""
-        return self._objects[ObjectID(name)].as_raw_string()
+        return self._object(name).as_raw_string()
+
+    def _object(self, name: bytes) -> ShaFile:
+        try:
+            return self._objects[ObjectID(name)]
+        except _DAMAGE as error:
+            raise NotAStore(self.path, f"object {name.decode()} is missing or damaged") from error
+
+    def has_commit(self, name: bytes) -> bool:
+        """Whether an object is there, and a commit."""
+        return self.has(name) and isinstance(self._object(name), Commit)
 
     def has(self, name: bytes) -> bool:
         """Whether an object is there."""
         return ObjectID(name) in self._objects
 
-    def changes(self, old: bytes | None, new: bytes | None) -> Iterator[tuple[str, bytes | None]]:
-        """Paths that differ between two trees, each with its blob in `new` (None: not there).
+    def changes(self, old: bytes | None, new: bytes | None) -> Iterator[tuple[str, bytes | None, bytes | None]]:
+        """Paths that differ between two trees, each with its blob in `old` and in `new` (None: not there).
 
         Raises:
             KeyError: a tree is not in the object store (a pruned history, a partial clone).
+            NotAStore: a tree is damaged.
         """
-        for change in tree_changes(self._objects, _oid(old), _oid(new)):
-            if (
-                change.old is not None
-                and change.old.path is not None
-                and (change.new is None or change.new.path != change.old.path)
-            ):
-                yield os.fsdecode(change.old.path), None
-            if change.new is not None and change.new.path is not None and change.new.sha is not None:
-                yield os.fsdecode(change.new.path), change.new.sha
+        try:
+            changes = list(tree_changes(self._objects, _oid(old), _oid(new)))
+        except _UNREADABLE as error:
+            raise NotAStore(self.path, f"a tree is damaged ({error})") from error
+        for change in changes:
+            before, after = change.old, change.new
+            path = (after and after.path) or (before and before.path)
+            if path:
+                yield os.fsdecode(path), before.sha if before else None, after.sha if after else None
 
     def paths(self, tree: bytes | None) -> Iterator[tuple[str, bytes]]:
         """Every (path, blob id) below a tree."""
         if tree is None:
             return
-        for entry in iter_tree_contents(self._objects, ObjectID(tree)):
+        try:
+            entries = list(iter_tree_contents(self._objects, ObjectID(tree)))
+        except _DAMAGE as error:
+            raise NotAStore(self.path, f"a tree is missing or damaged ({error})") from error
+        for entry in entries:
             if entry.path is not None and entry.sha is not None:
                 yield os.fsdecode(entry.path), entry.sha
 
@@ -171,16 +195,31 @@ class Repository:
         """Mode and id of what a tree holds at a path, None when nothing."""
         found: tuple[int, bytes] | None = (_DIRECTORY, tree) if tree else None
         for part in os.fsencode(path).split(b"/"):
-            directory = self._objects[ObjectID(found[1])] if found and found[0] == _DIRECTORY else None
+            directory = self._object(found[1]) if found and found[0] == _DIRECTORY else None
             found = directory[part] if isinstance(directory, Tree) and part in directory else None
         return found
+
+    def blob_at(self, tree: bytes, path: bytes) -> bytes | None:
+        """What `lookup` finds, as 20 raw bytes, without parsing trees: for walking long histories.
+
+        A tree is a run of mode, blank, name, NUL and 20 bytes of id (https://git-scm.com/book/en/v2/Git-Internals-Git-Objects).
+        """
+        name = tree
+        for part in path.split(b"/"):
+            kind, raw = self._objects.get_raw(ObjectID(name) if len(name) == _HEX_LENGTH else RawObjectID(name))
+            at = raw.find(b" " + part + b"\0") if kind == _TREE else -1
+            if at < 0:
+                return None
+            start = at + len(part) + 2
+            name = raw[start : start + 20]
+        return name
 
     def edit_tree(self, base: bytes | None, changes: Mapping[str, bytes | None]) -> tuple[bytes, list[ShaFile]]:
         """A tree equal to `base` but for some paths.
 
         Args:
             base: the tree to start from, None for an empty one.
-            changes: path -> blob id, None to remove it. The mode of a path that exists is kept.
+            changes: path -> blob id, None to remove it. The mode of a file that exists is kept.
 
         Returns:
             The new tree's id and the tree objects that are new; none of them is written yet. Empty directories vanish.
@@ -201,7 +240,7 @@ class Repository:
     def _edit(self, base: bytes | None, changes: Mapping[bytes, object], new: list[ShaFile]) -> Tree | None:
         tree = Tree()
         if base:
-            tree.set_raw_string(self._objects[ObjectID(base)].as_raw_string())
+            tree.set_raw_string(self._object(base).as_raw_string())
         for name, change in changes.items():
             mode, current = tree[name] if name in tree else (REGULAR, None)  # noqa: SIM401 - a Tree has no get
             if isinstance(change, dict):
@@ -211,7 +250,7 @@ class Repository:
                 elif name in tree:
                     del tree[name]
             elif isinstance(change, bytes):
-                tree[name] = (mode if mode != _DIRECTORY else REGULAR, ObjectID(change))
+                tree[name] = (mode if S_ISREG(mode) else REGULAR, ObjectID(change))
             elif name in tree:
                 del tree[name]
         if not len(tree):
@@ -241,30 +280,29 @@ class Repository:
         for item in objects:
             name = item.id.decode()
             directory = self.path / ".git/objects" / name[:2]
-            self._heal(directory / name[2:])
-            self._add(item)
+            self._add(directory / name[2:], item)
             directories.add(directory)
         for directory in directories:
             fsync_dir(directory)
         if directories:
             fsync_dir(self.path / ".git/objects")
 
-    @staticmethod
-    def _heal(path: Path) -> None:
-        """Remove a zero-length object, what a power cut leaves; dulwich and git would both take it as written."""
-        with contextlib.suppress(OSError):
-            if path.stat().st_size == 0:
-                path.unlink()
+    def _add(self, path: Path, item: ShaFile) -> None:
+        """Write one object file, if it is not there already.
 
-    def _add(self, item: ShaFile) -> None:
-        for delay in _delays(REF_WAIT_SECONDS):
-            try:
-                self._objects.add_object(item)
-            except FileLocked:  # another process writes the same object at this moment
-                time.sleep(delay)
-            else:
+        Not through dulwich: on a full disk it leaves a lock file, after which it refuses that very object for ever. A
+        zero-length object, which a power cut leaves and both git and dulwich take as written, is replaced.
+        """
+        with contextlib.suppress(OSError):
+            if path.stat().st_size:
                 return
-        self._objects.add_object(item)
+        with contextlib.suppress(FileExistsError):
+            path.parent.mkdir(mode=0o700)
+        scratch = self.path / ".git/coffer/tmp"
+        make_private_dirs(scratch)
+        temp = scratch / f"object.{os.getpid()}.{path.name}"
+        write_new(temp, item.as_legacy_object())
+        temp.replace(path)
 
     def advance(self, branch: Branch, new: bytes, author: Signature, reason: str) -> bool:
         """Move the branch to a commit if it still is where `branch` says; False when somebody else moved it."""
@@ -282,6 +320,10 @@ class Repository:
                 return self._repo.refs.set_if_equals(name, ObjectID(branch.commit), ObjectID(new), **log)  # type: ignore[arg-type]
             except FileLocked:
                 time.sleep(delay)
+            except OSError:  # on a full disk dulwich leaves its lock file
+                with contextlib.suppress(OSError):
+                    (self.path / ".git" / f"{os.fsdecode(name)}.lock").unlink()
+                raise
         raise RefLocked(self.path, branch)
 
     def walker(self, head: bytes, order: str) -> Iterator[WalkEntry]:

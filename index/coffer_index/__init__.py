@@ -1,5 +1,6 @@
 """A disposable keyword index over Markdown files: given paths, blob ids and a way to read them, it ranks passages."""
 
+from coffer_index.analyze import query_terms
 from coffer_index.chunk import Passage, passages
 from coffer_index.fuse import fuse
 from coffer_index.grep import grep
@@ -19,4 +20,5 @@ __all__ = [
     "fuse",
     "grep",
     "passages",
+    "query_terms",
 ]

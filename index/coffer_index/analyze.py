@@ -177,6 +177,11 @@ def _exact(chunk: str, words: list[str]) -> list[str]:
     return list(dict.fromkeys(form for form in forms if form))
 
 
+def query_terms(query: str) -> tuple[str, ...]:
+    """The distinct terms a query asks for, as `Hit.terms` names them."""
+    return tuple(dict.fromkeys(term.text for term in question(query)[0]))
+
+
 def question(query: str, limit: int = 64) -> tuple[list[Term], list[str]]:
     """Take a query apart.
 

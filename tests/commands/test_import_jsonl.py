@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 
 import pytest
+
 from cofferctl.commands.import_jsonl import BadLine, NoSuchFile, import_jsonl
 from cofferctl.scope import ScopeUnresolved
 
@@ -132,7 +133,10 @@ def test_thousands_are_spread_over_directories(memory):
     answer = memory.import_lines(*(line(text=f"fact number {number}", title="t") for number in range(1_200)))
     assert answer.imported == 1_200
     inbox = memory.file("knowledge/inbox")
-    assert max(len(list(path.iterdir())) for path in (inbox, *filter(lambda path: path.is_dir(), inbox.iterdir()))) <= 1_001
+    assert (
+        max(len(list(path.iterdir())) for path in (inbox, *filter(lambda path: path.is_dir(), inbox.iterdir())))
+        <= 1_001
+    )
     assert len(memory.list().facts) == 1_200
     memory.sound()
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+
 from cofferctl.commands.recall import BadChoice
 
 TITLED = "---\ntitle: {0}\ncreated_at: {1}\nupdated_at: {2}\n---\n{0} text\n"
@@ -48,7 +49,16 @@ def test_sorting(shelf, sort, wanted):
 
 @pytest.mark.parametrize(
     ("lane", "count"),
-    [("inbox", 3), ("topics", 1), ("knowledge", 4), ("rules", 1), ("journal", 1), ("superseded", 1), ("handoff", 1), ("all", 8)],
+    [
+        ("inbox", 3),
+        ("topics", 1),
+        ("knowledge", 4),
+        ("rules", 1),
+        ("journal", 1),
+        ("superseded", 1),
+        ("handoff", 1),
+        ("all", 8),
+    ],
 )
 def test_lanes(shelf, lane, count):
     assert len(shelf.list(lane=lane).facts) == count

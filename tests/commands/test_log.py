@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+
 from cofferctl.commands.recall import BadChoice
 from cofferctl.dates import BadDate
 from cofferctl.selecting import NoSuchFact
@@ -11,7 +12,12 @@ from cofferctl.selecting import NoSuchFact
 def test_an_entry_tells_everything_of_its_commit(memory):
     made = memory.remember("The gate is shut", actor="agent", agent="otter", session="s1")
     (entry,) = memory.log().entries
-    assert (entry.commit, entry.id, entry.event, entry.title) == (made.commit, made.id, "memory_added", "The gate is shut")
+    assert (entry.commit, entry.id, entry.event, entry.title) == (
+        made.commit,
+        made.id,
+        "memory_added",
+        "The gate is shut",
+    )
     assert (entry.actor, entry.agent, entry.session, entry.operation) == ("agent", "otter", "s1", made.id)
     assert made.path in entry.paths
     assert entry.store == memory.store.name
@@ -60,7 +66,11 @@ def test_one_facts_commits(memory):
     memory.remember("other")
     memory.file(made.path).write_text(memory.file(made.path).read_text().replace("shut", "open"))
     memory.remember("third")
-    for selector in (made.id, made.id[:8] if len({item.id[:8] for item in memory.list().facts}) == 3 else made.id, made.path):
+    for selector in (
+        made.id,
+        made.id[:8] if len({item.id[:8] for item in memory.list().facts}) == 3 else made.id,
+        made.path,
+    ):
         assert [entry.event for entry in memory.log(selector).entries] == ["outside_edit", "memory_added"]
     with pytest.raises(NoSuchFact):
         memory.log("knowledge/inbox/none.md")
@@ -78,7 +88,9 @@ def test_a_plain_git_commit_is_from_outside(memory):
 
 def test_a_commit_cannot_pretend_an_unknown_event(memory):
     memory.remember("x")
-    memory.git("commit", "-q", "--allow-empty", "-m", "odd\n\nCoffer-Event: \x1b[31mboom\nCoffer-Actor: root\nCoffer-Id: ../..")
+    memory.git(
+        "commit", "-q", "--allow-empty", "-m", "odd\n\nCoffer-Event: \x1b[31mboom\nCoffer-Actor: root\nCoffer-Id: ../.."
+    )
     entry = memory.log().entries[0]
     assert entry.event == "outside_edit"
     assert entry.actor == "outside"

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from cofferctl.commands.recall import BadChoice
+
+from cofferctl.commands.recall import BadChoice, QueryTooLong
 from cofferctl.dates import BadDate
 from cofferctl.scope import ScopeUnresolved
 from cofferctl.searching import BadPattern
@@ -47,7 +48,7 @@ def test_an_empty_query_is_told(memory, query):
     assert (answer.hits, answer.notices) == ((), ("the query is empty",))
 
 
-@pytest.mark.parametrize("query", ["?!", "...", "-", "\0", "\udcff", "（）"])
+@pytest.mark.parametrize("query", ["?!", "...", "-", "\0", "\udcff", "\ud800?", "\u3008\u3009"])
 def test_a_query_without_words_is_harmless(memory, query):
     memory.remember("something")
     assert memory.hits(query) == ()
@@ -158,7 +159,7 @@ def test_since_leaves_out_what_is_older(memory):
     assert memory.texts("badger", since="7d") == ["The new badger"]
     assert memory.texts("badger", since="7d", mode="grep") == ["The new badger"]
     assert memory.texts("badger", since="yesterday") == []
-    for wrong in ("soon", "2026-13-01", "7", "d"):
+    for wrong in ("soon", "2026-13-01", "7", "d", ""):
         with pytest.raises(BadDate):
             memory.recall("badger", since=wrong)
 
@@ -198,7 +199,7 @@ def test_recall_writes_no_commit_and_no_file(memory):
 def test_a_query_as_long_as_a_page_is_answered_and_a_book_is_refused(memory):
     memory.remember("The needle word is sassafras")
     assert memory.hits("hay " * 2_000 + "sassafras") is not None
-    with pytest.raises(BadChoice):
+    with pytest.raises(QueryTooLong):
         memory.recall("x" * 100_001)
 
 

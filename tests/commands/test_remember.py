@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+
 from cofferctl import fact, ulid
 from cofferctl.coffer import BadScope, ScopeAndStore
 from cofferctl.fact import HeadTooLarge

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+
 from cofferctl.commands.settings import DamagedSettings, get_setting, list_settings, set_setting
 from cofferctl.config import BadSetting, NoSuchSetting
 
@@ -27,7 +28,14 @@ def test_a_setting_is_kept_and_says_where_it_is_from(memory, tmp_path, key, text
 
 @pytest.mark.parametrize(
     ("key", "text"),
-    [("top_k", "0"), ("top_k", "21"), ("top_k", "many"), ("max_fact_chars", "1"), ("default_mode", "x"), ("retrieval_modes", ",")],
+    [
+        ("top_k", "0"),
+        ("top_k", "21"),
+        ("top_k", "many"),
+        ("max_fact_chars", "1"),
+        ("default_mode", "x"),
+        ("retrieval_modes", ","),
+    ],
 )
 def test_a_value_that_cannot_be_is_refused(memory, tmp_path, key, text):
     with pytest.raises(BadSetting):

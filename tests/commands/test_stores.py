@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import pytest
+from support.memory import git
+
 from cofferctl.commands.stores import NotConfirmed, link, list_stores, show_store
 from cofferctl.scope import ScopeUnresolved
 from cofferctl.store import NoSuchStore
-from support.memory import git
 
 
 def another(tmp_path, memory):
@@ -37,7 +38,8 @@ def test_a_store_in_full(memory):
     memory.put("rules/r.md", "A rule\n")
     memory.put(
         "store.toml",
-        memory.file("store.toml").read_text() + 'label = "My shop"\ntop_k = 3\nembedding_model = "x"\nmax_fact_chars = 100\n',
+        memory.file("store.toml").read_text()
+        + 'label = "My shop"\ntop_k = 3\nembedding_model = "x"\nmax_fact_chars = 100\n',
     )
     found = show_store(memory.coffer, memory.store.name)
     assert (found.label, found.head) == ("My shop", memory.head())

@@ -46,7 +46,7 @@ def test_status_changes_nothing(memory):
     head = memory.head()
     memory.status()
     assert memory.head() == head
-    assert not memory.file(".git/coffer-index").exists()
+    assert memory.status().stores[0].index == "missing"
 
 
 def test_status_names_what_is_odd(memory):

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -43,6 +45,7 @@ class Scene:
 
     def __init__(self, name: str, tmp_path: Path, project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         self.name = name
+        self.number = 0
         self.tmp_path = tmp_path
         self.monkeypatch = monkeypatch
         self.template = tmp_path / "template"
@@ -74,13 +77,19 @@ class Scene:
         (store / "knowledge/by-hand.md").write_bytes(b"# By hand\r\n\r\nWindows line ends.\r\n")
         self.edits["knowledge/by-hand.md"] = "# By hand\n\nWindows line ends."
 
+    def home(self) -> Path:
+        """A memory of its own to die in."""
+        self.number += 1
+        home = self.tmp_path / f"home-{self.number}"
+        if self.template.exists():
+            shutil.copytree(self.template, home, symlinks=True)
+        return home
+
     def die(self, kills: list[list[object]]) -> list[tuple[list[object], Path, dict[str, int]]]:
-        jobs = []
-        for number, kill in enumerate(kills):
-            home = self.tmp_path / f"home-{number}"
-            if self.template.exists():
-                shutil.copytree(self.template, home, symlinks=True)
-            jobs.append({"home": str(home), "kill": kill})
+        return self.die_in([self.home() for _ in kills], kills)
+
+    def die_in(self, homes: list[Path], kills: list[list[object]]) -> list[tuple[list[object], Path, dict[str, int]]]:
+        jobs = [{"home": str(home), "kill": kill} for home, kill in zip(homes, kills, strict=True)]
         done = subprocess.run(
             [sys.executable, dying.__file__],
             input=json.dumps({"argv": self.argv, "jobs": jobs}),
@@ -89,10 +98,7 @@ class Scene:
             check=False,
         )
         assert done.returncode == 0, done.stderr
-        return [
-            (kill, Path(job["home"]), answer)
-            for kill, job, answer in zip(kills, jobs, json.loads(done.stdout), strict=True)
-        ]
+        return list(zip(kills, homes, json.loads(done.stdout), strict=True))
 
     def check(self, home: Path) -> None:
         """What must hold after the death: read first, then written to again."""
@@ -117,13 +123,16 @@ class Scene:
 
 @pytest.fixture
 def scene(request, tmp_path, project, monkeypatch):
-    return Scene(request.param, tmp_path, project, monkeypatch)
+    memory = Path("/dev/shm")  # what kill -9 leaves does not depend on the disk, and waiting for it takes minutes
+    place = Path(tempfile.mkdtemp(dir=memory)) if os.access(memory, os.W_OK) else tmp_path
+    yield Scene(request.param, place, project, monkeypatch)
+    shutil.rmtree(place)
 
 
-def run_all(scene: Scene, kills: list[list[object]]) -> int:
+def run_all(scene: Scene, kills: list[list[object]], homes: list[Path] | None = None) -> int:
     """Die at every one of these; how many died (an `after` of the last call of a step that never comes does not)."""
     died = 0
-    for kill, home, answer in scene.die(kills):
+    for kill, home, answer in scene.die_in(homes or [scene.home() for _ in kills], kills):
         assert answer["status"] in (0, signal.SIGKILL), (kill, answer)
         died += answer["status"] == signal.SIGKILL
         try:
@@ -146,7 +155,6 @@ def test_killed_before_and_after_each_step(scene):
 @pytest.mark.parametrize("scene", ["outside edits"], indirect=True)
 def test_killed_at_calls_into_the_system(scene):
     ((_, _, answer),) = scene.die([["count"]])
-    shutil.rmtree(scene.tmp_path / "home-0")
     assert answer["counted"] > 30
     kills = [["call", number] for number in range(2, answer["counted"] + 1, 4)]
     assert run_all(scene, kills) == len(kills)
@@ -156,7 +164,6 @@ def test_killed_at_calls_into_the_system(scene):
 @pytest.mark.parametrize("scene", ["first write", "remember", "outside edits", "import"], indirect=True)
 def test_killed_at_every_call_into_the_system(scene):
     ((_, _, answer),) = scene.die([["count"]])
-    shutil.rmtree(scene.tmp_path / "home-0")
     count = answer["counted"]
     numbers = range(1, count + 1) if count < 300 else [*range(1, 60), *range(60, count - 60, 37), *range(count - 60, count + 1)]
     kills = [["call", number] for number in numbers]
@@ -166,8 +173,6 @@ def test_killed_at_every_call_into_the_system(scene):
 @pytest.mark.parametrize("scene", ["outside edits"], indirect=True)
 def test_killed_while_recovering(scene):
     """The second death, in the middle of repairing the first."""
-    ((_, home, _),) = scene.die([["step", "cofferctl.placing:Placing.place", 1, "before"]])
-    scene.template = home
     steps = [
         ("cofferctl.intent:remove_dead_locks", 1),
         ("cofferctl.history.gitindex:take_lock", 1),
@@ -178,10 +183,9 @@ def test_killed_while_recovering(scene):
         ("cofferctl.intent:Log.drop", 1),
         ("cofferctl.intent:Log.clean", 1),
     ]
-    home = home.rename(scene.tmp_path / "died-once")
-    scene.template = home
     kills = [["step", *step, when] for step in steps for when in ("before", "after")]
-    assert run_all(scene, kills) >= 14
+    first = [["step", "cofferctl.placing:Placing.place", 1, "before"]] * len(kills)
+    assert run_all(scene, kills, [home for _, home, _ in scene.die(first)]) >= 14
 
 
 @pytest.mark.parametrize("scene", ["remember"], indirect=True)

@@ -103,7 +103,7 @@ def check_whole(store: Path, *, clean: bool = True) -> None:
     """Nothing is broken, nothing is left behind, nothing waits, no two facts are one."""
     assert git(store, "fsck", "--strict", "--no-dangling").strip() == ""
     assert leftovers(store) == []
-    there = on_disk(store)
+    there = {path: fact.normalize(data) for path, data in on_disk(store).items()}
     ids = Counter(fact.parse(path, data).id for path, data in there.items())
     assert [identifier for identifier, times in ids.items() if times > 1] == []
     if clean:

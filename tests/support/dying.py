@@ -78,10 +78,6 @@ def child(job: dict[str, Any], argv: list[str], pipe: int) -> None:
 
 
 def main() -> None:
-    import cofferctl.transaction
-    from cofferctl.cli import app, import_, remember
-    from cofferctl.commands import import_jsonl, recall
-    from cofferctl.commands import remember as _remember
 
     given = json.load(sys.stdin)
     answers = []

@@ -24,7 +24,9 @@ def run(*args: str | bytes, stdin: bytes = b"", cwd: Path | None = None, **env: 
     wanted = {**os.environ, **{name: value for name, value in env.items() if value is not None}}
     for name in [name for name, value in env.items() if value is None]:
         wanted.pop(name, None)
-    done = subprocess.run([PROGRAM, *args], input=stdin, cwd=cwd, env=wanted, capture_output=True, check=False, timeout=60)
+    done = subprocess.run(
+        [PROGRAM, *args], input=stdin, cwd=cwd, env=wanted, capture_output=True, check=False, timeout=60
+    )
     return Done(
         done.returncode, done.stdout.decode("utf-8", "replace"), done.stderr.decode("utf-8", "replace"), done.stdout
     )

@@ -1,0 +1,148 @@
+"""restore: a forgotten or changed fact comes back, as a commit of its own; nothing of the history is rewritten."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from cofferctl import dates, fact, lanes, past, secrets
+from cofferctl.errors import CofferError, ExitCode
+from cofferctl.history.log import History, NoSuchRevision
+from cofferctl.selecting import NoSuchFact
+from cofferctl.transaction import Change
+
+if TYPE_CHECKING:
+    from cofferctl.coffer import Coffer
+    from cofferctl.past import Trace
+    from cofferctl.worktree import Worktree
+
+
+class NothingBefore(CofferError):
+    """The fact never was anything else than it is."""
+
+    code = "MEMORY_NOT_FOUND"
+    exit_code = ExitCode.NOT_FOUND
+
+    def __init__(self, path: str) -> None:
+        super().__init__(
+            f"{path} has no earlier state", hint="`cofferctl log FACT` shows its history; --from names a commit"
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Restored:
+    """The answer; `source` is the commit the text was taken from, `commit` None when nothing had to be changed."""
+
+    id: str
+    title: str
+    store: str
+    scope: str
+    path: str
+    source: str | None
+    commit: str | None
+    operation: str
+    notices: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _State:
+    """What to bring back: a path's bytes, the commit they are from, and a file that goes for it."""
+
+    path: str
+    data: bytes
+    source: str | None
+    replaces: str | None = None
+
+
+def restore(
+    coffer: Coffer, selector: str, *, from_: str | None = None, scope: str | None = None, store: str | None = None
+) -> Restored:
+    """Bring back what a fact was.
+
+    Args:
+        coffer: the memory.
+        selector: its id or path, of now or of then.
+        from_: a commit or date; default: the last state before its last change.
+        scope: where to look.
+        store: one store by name instead.
+
+    Raises:
+        NoSuchFact, Ambiguous, PathRefused: there never was such a fact.
+        NoSuchRevision: there is no such commit.
+        NothingBefore: it has no earlier state.
+    """
+    trace = past.find(coffer.existing(scope, store), selector)
+    who, operation = coffer.who(), coffer.new_id()
+    history = History(trace.store.directory)
+
+    def plan(work: Worktree) -> Change[Restored]:
+        state = _state(coffer, history, trace, work, from_)
+        parsed = fact.parse(state.path, state.data)
+        record = who.record("memory_restored", f"restore: {parsed.title}", operation=operation, fact=parsed.id)
+        same = trace.store.read(state.path) == state.data and state.replaces is None
+        contents = {state.path: state.data} | ({state.replaces: None} if state.replaces else {})
+        result = Restored(
+            id=parsed.id,
+            title=secrets.mask(parsed.title),
+            store=trace.store.name,
+            scope=trace.store.scope,
+            path=state.path,
+            source=state.source,
+            commit=None,
+            operation=operation,
+            notices=(),
+        )
+        return Change({} if same else contents, record, result)
+
+    try:
+        receipt = trace.store.write(plan, coffer.author(who))
+    finally:
+        history.close()
+    coffer.written(trace.store)
+    return replace(receipt.result, commit=receipt.commit, notices=(*coffer.notices, *receipt.notices))
+
+
+def _state(coffer: Coffer, history: History, trace: Trace, work: Worktree, from_: str | None) -> _State:
+    if from_ is not None:
+        return _state_at(history, trace, _commit(coffer, history, from_), from_)
+    if trace.exists and trace.path in work.differs:  # edited since HEAD: that edit is its last change
+        committed = work.differs[trace.path]
+        if committed is not None:
+            return _State(trace.path, history.blob(committed.hex()), history.head())
+    for entry, delta in past.entries(history, trace):
+        if delta.before is not None:
+            return _State(delta.path, history.blob(delta.before), entry.parent)
+        if lanes.lane_of(trace.path) == "superseded":
+            source = _superseded_from(history, trace)
+            if source:
+                return replace(source, replaces=trace.path)
+    raise NothingBefore(trace.path)
+
+
+def _superseded_from(history: History, trace: Trace) -> _State | None:
+    """The file a superseded fact was, before it was."""
+    for entry, delta in past.entries(history, trace):
+        if delta.path != trace.path and delta.before is not None:
+            return _State(delta.path, history.blob(delta.before), entry.parent)
+    return None
+
+
+def _state_at(history: History, trace: Trace, commit: str | None, given: str) -> _State:
+    """The fact in one commit, under the path it had there."""
+    paths = dict.fromkeys([trace.path, *(delta.path for _, delta in past.entries(history, trace))])
+    for path in paths:
+        data = history.content(commit, path) if commit else None
+        if data is not None:
+            gone = trace.path if trace.exists and path != trace.path else None
+            return _State(path, data, commit, gone)
+    raise NoSuchFact(f"{trace.path} at {given}")
+
+
+def _commit(coffer: Coffer, history: History, given: str) -> str | None:
+    try:
+        return history.resolve(given)
+    except NoSuchRevision as unknown:
+        try:
+            return history.at(dates.parse(given, coffer.clock()))
+        except dates.BadDate:
+            raise unknown from None

@@ -3,8 +3,10 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 PYTHON ?= python3
 STAMP  := $(VENV)/.installed
+# Tests write a lot and wait for the disk a lot; where there is a disk in memory they use that.
+SCRATCH := $(shell test -w /dev/shm && echo /dev/shm || echo $${TMPDIR:-/tmp})
 
-.PHONY: setup test soak lint types bench demo clean
+.PHONY: setup test soak lint types bench demo completions clean
 
 setup: $(STAMP)
 
@@ -14,7 +16,7 @@ $(STAMP): pyproject.toml
 	touch $(STAMP)
 
 test: $(STAMP)
-	$(BIN)/python -m pytest -n auto --dist worksteal -m "not soak"
+	TMPDIR=$(SCRATCH) $(BIN)/python -m pytest -n auto --dist worksteal -m "not soak"
 
 soak: $(STAMP)
 	$(BIN)/python -m pytest -m soak
@@ -31,6 +33,10 @@ bench: $(STAMP)
 
 demo: $(STAMP)
 	@$(BIN)/python tests/demo.py
+
+# What `cofferctl completion SHELL` prints; a test compares.
+completions: $(STAMP)
+	for shell in bash zsh fish; do $(BIN)/cofferctl completion $$shell > completions/cofferctl.$$shell || exit 1; done
 
 clean:
 	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis build dist

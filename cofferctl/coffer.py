@@ -148,7 +148,7 @@ class Coffer:
         if name is not None:
             if wanted is not None:
                 raise ScopeAndStore
-            return [self.named(name)]
+            return self._usable([self.named(name)])
         if wanted not in (None, "both", "project", "global"):
             raise BadScope(str(wanted), ("project", "global", "both"))
         found: list[Store] = []
@@ -157,6 +157,12 @@ class Coffer:
             found += [project] if project else []
         if wanted != "project":
             found.append(self.global_store())
+        return self._usable(found)
+
+    def _usable(self, found: list[Store]) -> list[Store]:
+        for of in found:
+            if of.occupied:
+                self.notice(f"{of.directory} is not a usable git repository and is left out")
         return found
 
     def existing(self, wanted: str | None = None, name: str | None = None) -> list[Store]:
@@ -238,10 +244,11 @@ class Coffer:
         from coffer_index import Index  # noqa: PLC0415 - tantivy: only searches need it
 
         if of.name not in self._indexes:
-            self._indexes[of.name] = Index.open(self._index_directory(of), notice=self.notice)
+            self._indexes[of.name] = Index.open(self.index_directory(of), notice=self.notice)
         return self._indexes[of.name]
 
-    def _index_directory(self, of: Store) -> Path:
+    def index_directory(self, of: Store) -> Path:
+        """Where a store's search index is kept."""
         if self.config.index_root is None:
             return of.git_dir / "coffer-index"
         key = hashlib.sha256(os.fsencode(os.path.realpath(of.git_dir))).hexdigest()[:16]

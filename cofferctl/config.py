@@ -263,3 +263,12 @@ def assign(text: str, key: str, value: Any) -> str:
     document = tomlkit.parse(text)
     document[key] = value
     return tomlkit.dumps(document)
+
+
+def unassign(text: str, key: str) -> str:
+    """The text of a settings file without one value, everything else in it kept as it is."""
+    import tomlkit  # noqa: PLC0415 - 20 ms, only for setting
+
+    document = tomlkit.parse(text)
+    document.pop(key, None)
+    return tomlkit.dumps(document)

@@ -28,6 +28,7 @@ __all__ = [
     "parse",
     "render",
     "split",
+    "with_id",
 ]
 
 TITLE_CHARS = 80
@@ -225,6 +226,14 @@ def edit(
         fence = fence[: fence.find("\n") + 1] or fence + eol
         rest = _body_lines(body).replace("\n", eol)
     return (bom + first + head + fence + rest).encode("utf-8", "surrogateescape")
+
+
+def with_id(data: bytes, identifier: str) -> bytes:
+    """The same file as a fact of its own: the id in its head, if it has one, becomes another."""
+    parsed = parse("", data)
+    if not parsed.has_id:
+        return data
+    return re.sub(rb"(?m)^(id:\s*[\"']?)" + parsed.id.encode(), rb"\g<1>" + identifier.encode(), data, count=1)
 
 
 def first_sentence(text: str, limit: int = TITLE_CHARS) -> str:

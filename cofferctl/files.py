@@ -189,7 +189,7 @@ def lock(path: Path, *, timeout: float = 10.0) -> Iterator[int]:
         if time.monotonic() >= deadline:
             raise Busy(path, pid=pid)
         time.sleep(delay)
-        delay = min(delay * 1.5, 0.05)
+        delay = min(delay * 1.5, 0.01)  # short: who came late must have the chances of who waits longest
     try:
         with contextlib.suppress(OSError):  # a full disk must not stop a lock from being taken
             os.ftruncate(fd, 0)
@@ -204,8 +204,17 @@ def _open_lock(path: Path) -> int:
     try:
         return os.open(path, os.O_RDWR | os.O_CREAT | _NOFOLLOW | _BINARY | _CLOEXEC, 0o600)
     except FileNotFoundError:
-        make_private_dirs(path.parent)
+        _make_lock_directory(path)
         return os.open(path, os.O_RDWR | os.O_CREAT | _NOFOLLOW | _BINARY | _CLOEXEC, 0o600)
+    except OSError as error:
+        raise NotWritable(path, error) from error
+
+
+def _make_lock_directory(path: Path) -> None:
+    """Make the lock's own directory, but none above: a writer that waited must not bring a deleted store back."""
+    try:
+        with contextlib.suppress(FileExistsError):
+            path.parent.mkdir(mode=0o700)
     except OSError as error:
         raise NotWritable(path, error) from error
 

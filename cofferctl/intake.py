@@ -39,6 +39,7 @@ class Draft:
         session: the agent's session.
         created_at: when it was learnt.
         metadata: further keys of its head.
+        updated_at: when it was last changed, if not when it was learnt.
     """
 
     text: str
@@ -49,6 +50,7 @@ class Draft:
     session: str | None
     created_at: datetime
     metadata: Mapping[str, str]
+    updated_at: datetime | None = None
 
     def render(self, identifier: str) -> bytes:
         """The fact's file."""
@@ -60,7 +62,7 @@ class Draft:
             agent=self.agent,
             session=self.session,
             created_at=self.created_at,
-            updated_at=self.created_at,
+            updated_at=self.updated_at or self.created_at,
             metadata=self.metadata,
             body=self.text,
         )

@@ -119,6 +119,12 @@ def _id(value: object) -> str:
     return str(value)
 
 
+def lock_files(git_dir: Path) -> list[Path]:
+    """Lock files of refs and objects that there are or may be."""
+    found = [git_dir / "HEAD.lock", git_dir / "packed-refs.lock", *git_dir.glob("refs/heads/**/*.lock")]
+    return [*found, *git_dir.glob("objects/??/*.lock"), *git_dir.glob("objects/pack/*.lock")]
+
+
 def remove_dead_locks(git_dir: Path, intent: Intent) -> None:
     """Remove the lock files a dead writer left: its own index.lock, and locks of refs and objects.
 
@@ -128,9 +134,7 @@ def remove_dead_locks(git_dir: Path, intent: Intent) -> None:
     gitindex.release_lock(git_dir, intent.lock)
     if intent.abandoned:
         return
-    found = [git_dir / "HEAD.lock", git_dir / "packed-refs.lock", *git_dir.glob("refs/heads/**/*.lock")]
-    found += [*git_dir.glob("objects/??/*.lock"), *git_dir.glob("objects/pack/*.lock")]
-    for lock in found:
+    for lock in lock_files(git_dir):
         with contextlib.suppress(OSError):
             info = lock.lstat()
             age = time.time() - info.st_mtime

@@ -16,6 +16,9 @@ if TYPE_CHECKING:
     from cofferctl.store import Store
 
 _FOLLOWED = frozenset({"memory_superseded", "memory_moved", "memory_restored", "memory_organized", "outside_edit"})
+_NEVER_DELETE = frozenset(
+    {"memory_added", "memory_updated", "memory_imported", "rule_appended", "journal_append", "handoff_set"}
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,8 +52,17 @@ def _forgotten(store: Store, selector: str) -> Iterator[Trace]:
     path = lanes.checked_path(selector) if "/" in selector or selector.endswith(".md") else None
     wanted = selector.upper()
     history = History(store.directory)
+    work = store.scan()
     try:
+        for gone, blob in work.differs.items():  # no commit has noticed yet
+            if blob is not None and gone not in work.entries and (path is None or gone == path):
+                identifier = fact.parse(gone, history.blob(blob.hex())).id
+                if path or identifier.startswith(wanted):
+                    yield Trace(store, gone, identifier, exists=False)
+                    return
         for entry in history.touching(path) if path else history.entries():
+            if entry.record.event in _NEVER_DELETE:
+                continue
             for delta in entry.deltas:
                 if delta.before is None or delta.after is not None or (path and delta.path != path):
                     continue
@@ -67,11 +79,13 @@ def entries(history: History, trace: Trace) -> Iterator[tuple[Entry, Delta]]:
     followed = {trace.path}
     ids = {trace.id}
     for entry in history.touching_any(followed):
+        if entry.record.event in _FOLLOWED:
+            for delta in entry.deltas:
+                if delta.path in followed and delta.before is None:
+                    followed |= _sources(history, entry, delta, ids)
         for delta in entry.deltas:
             if delta.path in followed:
                 yield entry, delta
-                if delta.before is None and entry.record.event in _FOLLOWED:
-                    followed |= _sources(history, entry, delta, ids)
 
 
 def _sources(history: History, entry: Entry, arrived: Delta, ids: set[str]) -> set[str]:

@@ -112,11 +112,14 @@ def refresh(
     """
     blobs = work.blobs()
     report = coffer.progress
+    state = index.status(work.fingerprint)
+    if state == "current" and not full:
+        return blobs
     done = index.reconcile(
         blobs,
         work.fingerprint,
         coffer.loader(store),
-        wait=FIRST_WAIT_SECONDS if index.status(work.fingerprint) == "missing" else WAIT_SECONDS,
+        wait=FIRST_WAIT_SECONDS if state == "missing" else WAIT_SECONDS,
         full=full,
         progress=(lambda now, of: report("indexing", now, of)) if report else None,
     )

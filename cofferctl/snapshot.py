@@ -33,6 +33,7 @@ class Snapshot:
         store_files: the store's own files as they are.
         notices: what was left out, for the user.
         unfinished: the git operation the store is in the middle of, in words.
+        withheld: paths that are gone, but too many at once to be taken for a person's wish.
     """
 
     work: Worktree
@@ -41,6 +42,7 @@ class Snapshot:
     store_files: dict[str, bytes] = field(default_factory=dict)
     notices: list[str] = field(default_factory=list)
     unfinished: str | None = None
+    withheld: list[str] = field(default_factory=list)
 
 
 def take(repo: Repository, tree: bytes | None, cache: Path) -> Snapshot:
@@ -148,7 +150,9 @@ def _wished(repo: Repository, found: Snapshot) -> list[str]:
     if len(gone) > MASS_COUNT and len(gone) > MASS_SHARE * committed:
         found.notices.append(
             f"{len(gone)} of {committed} files are gone from the store but were not committed as deleted: "
-            f"if that is meant, run `git -C {repo.path} commit -a`; else `git -C {repo.path} checkout -- .`"
+            f"if that is meant, run `cofferctl doctor --fix` or `git -C {repo.path} commit -a`; "
+            f"else `git -C {repo.path} checkout -- .`"
         )
+        found.withheld = gone
         return []
     return gone

@@ -94,6 +94,11 @@ class Store:
         return gitdir.is_git_dir(self.directory / ".git")
 
     @property
+    def occupied(self) -> bool:
+        """Whether files stand in its place that are no repository, as after a lost `.git/objects`."""
+        return not self.exists and self.directory.is_dir() and any(self.directory.iterdir())
+
+    @property
     def git_dir(self) -> Path:
         """Its repository's own directory."""
         return self.directory / ".git"
@@ -202,6 +207,8 @@ def create(store: Store) -> None:
     with files.lock(memory / ".creating"):
         if store.exists:
             return
+        if store.occupied:
+            raise repository.NotAStore(store.directory, "its .git is missing or damaged")
         for dead in memory.glob(".new-*"):  # of a process that was killed here
             shutil.rmtree(dead, ignore_errors=True)
         new = memory / f".new-{ulid.new(0)}"
@@ -215,7 +222,7 @@ def create(store: Store) -> None:
             files.write_new(new / name, text.encode())
         (new / "knowledge/inbox").mkdir(parents=True, mode=0o700)
         files.make_private_dirs(new / ".git/coffer")
-        if store.directory.is_dir() and not any(store.directory.iterdir()):
+        if store.directory.is_dir():
             store.directory.rmdir()
         new.rename(store.directory)
         files.fsync_dir(parent)

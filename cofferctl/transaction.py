@@ -74,11 +74,13 @@ class Change(Generic[T]):
         files: path -> new content, None to delete; none at all to change nothing.
         record: what the commit says of itself.
         result: handed back in the receipt.
+        outside: commit what was edited from outside even when there is nothing else to write.
     """
 
     files: Mapping[str, bytes | None]
     record: message.Record
     result: T
+    outside: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,7 +201,7 @@ class _Writer:
         tree = self.repo.tree_of(branch.commit)
         found = snapshot.take(self.repo, tree, self.cache)
         change = plan(found.work)
-        if not change.files:
+        if not change.files and not (change.outside and (found.contents or found.deleted)):
             return Receipt(change.result, None, ())
         first = {name: found.contents.pop(name) for name in lanes.STORE_FILES if not tree and name in found.contents}
         with _uninterrupted(), Placing(self.repo.path, self.log.scratch) as placing:
@@ -247,6 +249,8 @@ class _Writer:
     def _commit_change(
         self, base: bytes | None, tree: bytes | None, change: Change[T], first: Mapping[str, bytes]
     ) -> tuple[bytes, bytes, dict[str, bytes | None]]:
+        if base and tree and not change.files:
+            return base, tree, {}
         blobs = []
         ours: dict[str, bytes | None] = {}
         for path, data in {**first, **change.files}.items():
@@ -293,7 +297,8 @@ def recover(repo: Repository, log: Log, author: Signature) -> bool:
         if taken is None:
             return False
         try:
-            _finish(repo, log, taken, author)
+            with contextlib.suppress(KeyError):  # its trees are gone: what is in the work tree is found by the snapshot
+                _finish(repo, log, taken, author)
         finally:
             gitindex.release_lock(log.git_dir, taken.lock)
     _rescue(repo, log)

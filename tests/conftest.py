@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import subprocess
-from pathlib import Path
+from pathlib import Path  # noqa: TC003 - fixtures are looked at
 
 import pytest
 from support.memory import Memory
@@ -16,6 +16,10 @@ GIT_ENV = {
     "GIT_COMMITTER_NAME": "Dev",
     "GIT_COMMITTER_EMAIL": "dev@example.org",
 }
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--update-snapshots", action="store_true", help="write what is printed as what is wanted")
 
 
 def clean_env(home: Path) -> dict[str, str]:
@@ -55,8 +59,9 @@ def world(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, str]:
 
 def git(cwd: Path, *args: str, check: bool = True, **env: str) -> str:
     """Run plain git as a user would; its standard output."""
+    wanted = {**os.environ, **env}
     done = subprocess.run(
-        ["git", *args], cwd=cwd, env={**os.environ, **env}, capture_output=True, text=True, errors="replace", check=False
+        ["git", *args], cwd=cwd, env=wanted, capture_output=True, text=True, errors="replace", check=False
     )
     if check and done.returncode:
         raise AssertionError(f"git {' '.join(args)}: {done.stderr}")

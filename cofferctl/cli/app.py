@@ -15,7 +15,7 @@ import typer
 from typer.core import TyperGroup
 
 from cofferctl import __version__, cli
-from cofferctl.cli import render, typed
+from cofferctl.cli import render
 from cofferctl.errors import CofferError, ExitCode, UsageError
 
 if TYPE_CHECKING:
@@ -25,9 +25,8 @@ if TYPE_CHECKING:
 _ParserError: type[Any] = typer.BadParameter.__mro__[1]
 """What the parser raises for wrong arguments; typer has no public name for it."""
 
-_TOOLS = frozenset({"editor", "app", "run", "render", "typed", "words", "tables"})
+_TOOLS = frozenset({"editor", "app", "run", "render", "stores_change", "words", "pager", "asking", "tables"})
 
-typed.install()
 
 SECTIONS = ("remember and recall", "look", "curate", "manage")
 _EPILOG = "`cofferctl COMMAND --help` tells more. Options stand after the command's name; -- ends them."
@@ -134,8 +133,8 @@ def run(arguments: list[str]) -> int:
     try:
         code = int(typer.main.get_command(app).main(arguments, prog_name="cofferctl", standalone_mode=False) or 0)
         render.flush()
-        if code == ExitCode.INTERRUPTED:  # typer's word for Ctrl-C
-            raise KeyboardInterrupt
+        if code == ExitCode.INTERRUPTED:  # typer has caught Ctrl-C itself
+            render.talk("interrupted")
     except CofferError as error:
         if debug:
             _traceback()
@@ -167,7 +166,7 @@ class Bug(CofferError):
         )
 
 
-_NOT_WHOLE = re.compile(r"Input should be a valid integer.*")
+_NOT_WHOLE = re.compile(r"Input should be a valid integer.*|(?<=: )'.*' is not a valid int(?:eger)?", re.DOTALL)
 _DASH = "put -- before a text that begins with a dash"
 
 

@@ -29,7 +29,7 @@ SECTION = "curate"
 def _edit(
     run: Run,
     fact: Annotated[str, typer.Argument(metavar="FACT", help="Its id or path.")],
-    text: Annotated[str | None, typer.Argument(metavar="[TEXT|-]", help="The new text.", show_default=False)] = None,
+    text: Annotated[str | None, typer.Argument(metavar="TEXT|-", help="The new text.", show_default=False)] = None,
     title: Annotated[str | None, typer.Option(help="The new title.")] = None,
     description: Annotated[str | None, typer.Option(help="The new description.")] = None,
     expect: Annotated[str | None, typer.Option(metavar="COMMIT", help="Only if it still is as in COMMIT.")] = None,

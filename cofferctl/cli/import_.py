@@ -12,16 +12,14 @@ from cofferctl.cli import render
 from cofferctl.cli.run import Run, command, group
 
 if TYPE_CHECKING:
-    from cofferctl.commands.import_jsonl import Imported
+    from cofferctl.importing import Imported
 
 SECTION = "manage"
 app = group(__doc__)
 
 
-@app.callback()
-def _group() -> None:
-    """Keep `jsonl` a subcommand: there will be other formats."""
-
+_DryRun = Annotated[bool, typer.Option("--dry-run", help="Only check and count.")]
+_AllowSecret = Annotated[bool, typer.Option("--allow-secret", help="Take what looks like a secret.")]
 
 _JSONL = """Import JSON Lines: one object a line, `text` required.
 
@@ -37,14 +35,36 @@ again changes nothing. One bad line refuses the whole file and is named.
 def _jsonl(
     run: Run,
     path: Annotated[str, typer.Argument(metavar="PATH|-", help="The file, or - for standard input.")],
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only check and count.")] = False,
-    allow_secret: Annotated[bool, typer.Option("--allow-secret", help="Take what looks like a secret.")] = False,
+    dry_run: _DryRun = False,
+    allow_secret: _AllowSecret = False,
 ) -> None:
     from cofferctl.commands.import_jsonl import import_jsonl  # noqa: PLC0415
 
     content = sys.stdin.buffer.read() if path == "-" else None
     name = Path("standard input" if path == "-" else path)
     result = import_jsonl(run.coffer, name, content=content, dry_run=dry_run, allow_secret=allow_secret, **run.where)
+    run.answer(result, _plain)
+
+
+_MARKDOWN = """Import Markdown: a file, or every *.md below a directory, each of them one fact.
+
+A head is read as leniently as in a store: title or name, description, times; other keys are kept, and metadata.ref is
+the file's path. All facts are one commit; importing the same files again changes nothing. One bad file refuses all of
+them and is named. Links and hidden directories are left out.
+"""
+
+
+@app.command("markdown", help=_MARKDOWN)
+@command()
+def _markdown(
+    run: Run,
+    path: Annotated[str, typer.Argument(metavar="PATH", help="The file or directory.")],
+    dry_run: _DryRun = False,
+    allow_secret: _AllowSecret = False,
+) -> None:
+    from cofferctl.commands.import_markdown import import_markdown  # noqa: PLC0415
+
+    result = import_markdown(run.coffer, Path(path), dry_run=dry_run, allow_secret=allow_secret, **run.where)
     run.answer(result, _plain)
 
 

@@ -31,7 +31,7 @@ def _list(
 ) -> None:
     from cofferctl.commands.list_facts import list_facts  # noqa: PLC0415
 
-    run.answer(list_facts(run.coffer, lane=lane, limit=limit, sort=sort, **run.where), _plain)
+    run.answer(list_facts(run.coffer, lane=lane, limit=limit, sort=sort, **run.where), _plain, paged=True)
 
 
 def _plain(result: Listed) -> None:

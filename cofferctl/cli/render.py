@@ -26,7 +26,7 @@ _UNSAFE_JSON = re.compile("[\x7f-\x9f\u2028\u2029\u200e\u200f\u202a-\u202e\u2066
 NARROW = 34
 """A column that is not the wide one keeps this many characters before it is cut."""
 
-_state: dict[str, Any] = {"colour": True, "quiet": False, "progress": None}
+_state: dict[str, Any] = {"colour": True, "quiet": False, "progress": None, "paged": None}
 
 
 class Unread(Exception):
@@ -64,8 +64,18 @@ def quiet(*, wanted: bool) -> None:
 
 
 def terminal() -> bool:
-    """Whether standard output is a terminal."""
-    return sys.stdout.isatty()
+    """Whether a person looks at standard output: it is a terminal, or a pager on one."""
+    return _state["paged"] is not None or sys.stdout.isatty()
+
+
+@contextlib.contextmanager
+def through_pager(width: int) -> Iterator[None]:
+    """Print for a terminal of some width although standard output is a pager's input."""
+    _state["paged"] = width
+    try:
+        yield
+    finally:
+        _state["paged"] = None
 
 
 def clean(text: str) -> str:
@@ -76,6 +86,28 @@ def clean(text: str) -> str:
 def line(text: str = "") -> None:
     """One line (or a few) of data on standard output."""
     _put(clean(text) + "\n")
+
+
+def styled(head: str, style: str, text: str = "") -> None:
+    """A line whose beginning stands out on a terminal."""
+    _put(f"{_painted(clean(head), style)}{clean(text)}\n")
+
+
+def patch(text: str) -> None:
+    """A difference as git prints it."""
+    in_hunk = False
+    for row in text.removesuffix("\n").split("\n"):
+        in_hunk = row.startswith("@@") or (in_hunk and not row.startswith("diff --git "))
+        key = row[:1] if in_hunk else ""
+        styled(row, {"@": "cyan", "+": "green", "-": "red"}.get(key, "" if in_hunk else "bold"))
+
+
+def _painted(text: str, style: str) -> str:
+    code = _SGR.get(style)
+    return f"\x1b[{code}m{text}\x1b[0m" if code and text and _state["colour"] and terminal() else text
+
+
+_SGR = {"bold": 1, "dim": 2, "red": 31, "green": 32, "yellow": 33, "cyan": 36}
 
 
 def raw(text: str) -> None:
@@ -145,7 +177,7 @@ def data(value: Any) -> Any:
     """A result as JSON-ready values; an attribute that is None by default is left out when it is None."""
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         return {
-            item.name: data(found)
+            item.name.removesuffix("_"): data(found)
             for item in dataclasses.fields(value)
             if (found := getattr(value, item.name)) is not None or item.default is not None
         }
@@ -161,9 +193,14 @@ def json_document(result: Any) -> None:
     _put(_dumps(data(result)) + "\n")
 
 
-def _dumps(value: Any) -> str:
+def json_line(value: Any) -> None:
+    """One object of JSON Lines on standard output."""
+    _put(_dumps(value, spread=False) + "\n")
+
+
+def _dumps(value: Any, *, spread: bool = True) -> str:
     narrow = (sys.stdout.encoding or "ascii").lower().replace("-", "") != "utf8"
-    text = json.dumps(value, ensure_ascii=narrow, indent=2 if terminal() else None)
+    text = json.dumps(value, ensure_ascii=narrow, indent=2 if spread and terminal() else None)
     return text if narrow else _UNSAFE_JSON.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
 
 
@@ -171,7 +208,34 @@ def console() -> Console:
     """A rich console on standard output."""
     from rich.console import Console  # noqa: PLC0415 - 40 ms, only on a terminal
 
-    return Console(no_color=not _state["colour"], highlight=False, emoji=False, markup=False, soft_wrap=False)
+    class Quiet(Console):
+        def on_broken_pipe(self) -> None:
+            with _output():
+                raise BrokenPipeError
+
+    paged = _state["paged"]
+    return Quiet(
+        no_color=not _state["colour"],
+        highlight=False,
+        emoji=False,
+        markup=False,
+        soft_wrap=False,
+        force_terminal=True if paged else None,
+        width=paged,
+    )
+
+
+def size(count: int) -> str:
+    """Bytes for people: 12 kB."""
+    amount = float(count)
+    for unit in ("B", "kB", "MB"):
+        if amount < _STEP:
+            return f"{amount:.0f} {unit}"
+        amount /= _STEP
+    return f"{amount:.1f} GB"
+
+
+_STEP = 1000
 
 
 def counted(number: int, noun: str) -> str:
@@ -198,6 +262,10 @@ def table(heads: Sequence[str], rows: Sequence[Sequence[str]], *, wide: int = -1
     out = console()
     widths = [min(max(len(text) for text in column), NARROW) for column in zip(heads, *texts, strict=True)]
     widths[last] = max(10, out.width - sum(widths) + widths[last] - 2 * len(heads))
+    others = [number for number in range(len(heads) - 1, 0, -1) if number != last]
+    for number, least in [*((number, 6) for number in others), (last, 1), *((number, 1) for number in others)]:
+        excess = max(0, sum(widths) + 2 * len(heads) - out.width)  # taken from the right: names to copy stand left
+        widths[number] -= min(excess, max(0, widths[number] - least))
     made = Table(box=None, pad_edge=False, header_style="bold", show_edge=False)
     for head, width in zip(heads, widths, strict=True):
         made.add_column(head, overflow="ellipsis", no_wrap=True, width=width)

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
 
 import typer
+from typer.core import TyperCommand
 
 from cofferctl.cli import render
 from cofferctl.errors import UsageError
@@ -88,16 +89,22 @@ class Run:
         """The scope options, as commands take them."""
         return {"scope": self.scope, "store": self.store}
 
-    def answer(self, result: Any, plain: Callable[[Any], None]) -> None:
+    def answer(self, result: Any, plain: Callable[[Any], None], *, paged: bool = False) -> None:
         """Print an answer: as JSON when asked for, else by `plain`; notices go to standard error.
 
         Args:
             result: a frozen dataclass.
             plain: prints it for people, using `render`.
+            paged: whether it may be long: a terminal shows it through a pager.
         """
         render.finish_progress()
         if self.as_json:
             render.json_document(result)
+        elif paged and render.terminal():
+            from cofferctl.cli import pager  # noqa: PLC0415 - only on a terminal
+
+            with pager.paged():
+                plain(result)
         else:
             plain(result)
         for notice in getattr(result, "notices", ()):
@@ -159,9 +166,25 @@ def single(module: str, function: Callable[..., None], *, scoped: bool = True) -
     return made
 
 
+class _Command(TyperCommand):
+    """A command whose usage line reads as git's: FACT, not {FACT}."""
+
+    def collect_usage_pieces(self, ctx: Any) -> list[str]:
+        """The words after the command's name."""
+        return [piece[1:-1] if piece.startswith("{") else piece for piece in super().collect_usage_pieces(ctx)]
+
+
+class _Commands(typer.Typer):
+    """A typer application made of such commands."""
+
+    def command(self, *args: Any, **options: Any) -> Any:
+        """Register a command."""
+        return super().command(*args, **{"cls": _Command, **options})
+
+
 def group(module: str) -> typer.Typer:
     """A typer application for a command's module."""
-    return typer.Typer(
+    return _Commands(
         help=_page(module),
         add_completion=False,
         rich_markup_mode=None,

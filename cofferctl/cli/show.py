@@ -33,7 +33,7 @@ def _show(
 ) -> None:
     from cofferctl.commands.show import show  # noqa: PLC0415
 
-    run.answer(show(run.coffer, fact, at=at, raw=raw, reveal=reveal, **run.where), _plain)
+    run.answer(show(run.coffer, fact, at=at, raw=raw, reveal=reveal, **run.where), _plain, paged=True)
 
 
 def _plain(result: Shown) -> None:

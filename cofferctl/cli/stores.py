@@ -1,4 +1,16 @@
-"""See which stores there are, and which project uses which."""
+"""See, name, set up, clear and delete stores, and say which project uses which.
+
+A store is `global` or the memory of one project, as `stores list` names them.
+
+Examples:
+  cofferctl stores list
+
+  cofferctl stores label project-01KV5Q2M5T8Z3R9W6X1Y4B7C0D "The shop"
+
+  cofferctl stores config global max_fact_chars 2000
+
+  cofferctl stores clear global --lane journal --yes
+"""
 
 from __future__ import annotations
 
@@ -6,7 +18,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from cofferctl.cli import render
+from cofferctl.cli import render, stores_change
 from cofferctl.cli.run import Run, command, group
 
 if TYPE_CHECKING:
@@ -48,9 +60,12 @@ def _link(
     run.answer(link(run.coffer, store, yes=sure), _plain_link)
 
 
+stores_change.register(app)
+
+
 def _plain_list(result: StoreList) -> None:
     rows = [
-        (item.store, str(item.fact_count), _size(item.disk_bytes), item.label, item.project_root or "")
+        (item.store, str(item.fact_count), render.size(item.disk_bytes), item.label, item.project_root or "")
         for item in result.stores
     ]
     if rows:
@@ -64,7 +79,7 @@ def _plain_show(result: StoreDetails) -> None:
     render.line(f"directory: {result.store_dir}")
     for root in result.project_roots:
         render.line(f"project:   {root}")
-    render.line(f"facts:     {result.fact_count:,}, {_size(result.disk_bytes)} on disk with its history")
+    render.line(f"facts:     {result.fact_count:,}, {render.size(result.disk_bytes)} on disk with its history")
     render.line(f"lanes:     {', '.join(f'{lane} {count}' for lane, count in result.lanes.items() if count)}")
     for key, value in result.settings.items():
         render.line(f"{key} = {','.join(map(str, value)) if isinstance(value, list) else value}")
@@ -76,12 +91,3 @@ def _plain_link(result: Linked) -> None:
     render.line(f"{result.project_root} now uses {result.store}")
     if result.previous:
         render.line(f"{result.previous} stays as it is")
-
-
-def _size(count: int) -> str:
-    amount = float(count)
-    for unit in ("B", "kB", "MB"):
-        if amount < 1000:  # noqa: PLR2004
-            return f"{amount:.0f} {unit}"
-        amount /= 1000
-    return f"{amount:.1f} GB"

@@ -30,7 +30,7 @@ _SHOWN = 10
 def _undo(
     run: Run,
     operation: Annotated[
-        str | None, typer.Argument(metavar="[OPERATION|COMMIT]", help="What to undo.", show_default=False)
+        str | None, typer.Argument(metavar="OPERATION|COMMIT", help="What to undo.", show_default=False)
     ] = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only show it.")] = False,
     yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,

@@ -5,25 +5,30 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from cofferctl import dates, documents, lanes, secrets, selecting
+from cofferctl import dates, documents, lanes, past, patches, secrets
 from cofferctl.commands.list_facts import LANES
 from cofferctl.commands.recall import BadChoice
 from cofferctl.history.log import Entry, History
 from cofferctl.history.message import EVENTS
+from cofferctl.history.repository import NotAStore
+from cofferctl.lineage import Lineage
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from cofferctl.coffer import Coffer
+    from cofferctl.past import Trace
     from cofferctl.store import Store
 
 LIMIT = 100
 ACTORS = ("user", "agent", "outside")
+SLACK_SECONDS = 86_400
+"""Clocks of several machines differ: commits this much older than wanted are looked at before the search ends."""
 
 
 @dataclass(frozen=True, slots=True)
 class LogEntry:
-    """One commit; `id` is None when it holds several facts or none."""
+    """One commit; `id` is None when it holds several facts or none, `diff` where it was not asked for."""
 
     commit: str
     time: str
@@ -37,6 +42,7 @@ class LogEntry:
     paths: tuple[str, ...]
     subject: str
     store: str
+    diff: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +59,10 @@ class _Filter:
     actor: str | None
     event: str | None
     since: float | None
+
+    def ended(self, entry: Entry) -> bool:
+        """Whether all that follows is too old."""
+        return self.since is not None and entry.time < self.since - SLACK_SECONDS
 
     def passes(self, entry: Entry) -> bool:
         return (
@@ -72,10 +82,13 @@ def log(
     event: str | None = None,
     since: str | None = None,
     limit: int | None = None,
+    patch: bool = False,
     scope: str | None = None,
     store: str | None = None,
 ) -> Logged:
     """The commits of a fact, or of everything.
+
+    A fact is followed through supersede, forget and restore, and through move into the other store.
 
     Raises:
         UsageError: a lane, actor, event, date or number that is none.
@@ -88,17 +101,16 @@ def log(
         raise BadChoice("-n", limit, "a number from 1")
     oldest = dates.parse(since, coffer.clock()).timestamp() if since is not None else None
     wanted = _Filter(lanes.expand(lane) if lane else None, actor, event, oldest)
-    stores = [found for found in coffer.readable(scope, store) if found.exists]
-    path = None
-    if selector is not None:
-        selected = selecting.select(stores, selector)
-        stores, path = [selected.store], selected.fact.path
+    stores = coffer.existing(scope, store)
     count = limit or LIMIT
-    found = sorted(
-        (item for of in stores for item in _of_store(of, path, wanted, count + 1)),
-        key=lambda item: item.time,
-        reverse=True,
-    )
+    if selector is not None:
+        found = _of_fact(coffer, past.find(stores, selector), wanted, count + 1, patch=patch)
+    else:
+        found = sorted(
+            (item for of in stores for item in _guarded(coffer, of, wanted, count + 1, patch=patch)),
+            key=lambda item: item.time,
+            reverse=True,
+        )
     if limit is None and len(found) > count:
         coffer.notice(f"only the newest {count} commits are shown; -n N shows more")
     return Logged(tuple(found[:count]), tuple(coffer.notices))
@@ -109,11 +121,34 @@ def _check(option: str, given: str | None, known: Sequence[str]) -> None:
         raise BadChoice(option, given, f"one of {', '.join(known)}")
 
 
-def _of_store(store: Store, path: str | None, wanted: _Filter, count: int) -> list[LogEntry]:
+def _guarded(coffer: Coffer, store: Store, wanted: _Filter, count: int, *, patch: bool) -> list[LogEntry]:
+    """One store's commits; a store whose history cannot be read is left out and named."""
+    try:
+        return _of_store(store, wanted, count, patch=patch)
+    except (NotAStore, OSError, KeyError) as error:
+        coffer.notice(f"the history of {store.name} cannot be read ({error})")
+        return []
+
+
+def _of_fact(coffer: Coffer, trace: Trace, wanted: _Filter, count: int, *, patch: bool) -> list[LogEntry]:
+    found: list[LogEntry] = []
+    with Lineage(coffer.config.home) as lineage:
+        for step in lineage.steps(trace):
+            if len(found) < count and wanted.passes(step.entry):
+                paths = frozenset(delta.path for delta in step.deltas)
+                history = lineage.history(step.store)
+                text = patches.of_commit(history, step.entry, paths) if patch else None
+                found.append(_entry(step.store, step.entry, text))
+    return found
+
+
+def _of_store(store: Store, wanted: _Filter, count: int, *, patch: bool) -> list[LogEntry]:
     history = History(store.directory)
     try:
-        entries = history.touching(path) if path else history.entries()
-        return [_entry(store, entry) for entry in _first(entries, wanted, count)]
+        return [
+            _entry(store, entry, patches.of_commit(history, entry) if patch else None)
+            for entry in _first(history.entries(), wanted, count)
+        ]
     finally:
         history.close()
 
@@ -123,11 +158,11 @@ def _first(entries: Iterable[Entry], wanted: _Filter, count: int) -> Iterator[En
         if wanted.passes(entry):
             yield entry
             count -= 1
-            if not count:
-                return
+        if not count or wanted.ended(entry):
+            return
 
 
-def _entry(store: Store, entry: Entry) -> LogEntry:
+def _entry(store: Store, entry: Entry, diff: str | None) -> LogEntry:
     record = entry.record
     subject = secrets.mask(record.subject)
     return LogEntry(
@@ -143,4 +178,5 @@ def _entry(store: Store, entry: Entry) -> LogEntry:
         paths=entry.paths,
         subject=subject,
         store=store.name,
+        diff=diff,
     )

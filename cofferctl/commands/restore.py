@@ -76,7 +76,7 @@ def restore(
     history = History(trace.store.directory)
 
     def plan(work: Worktree) -> Change[Restored]:
-        state = _state(coffer, history, trace, work, from_)
+        state = _placed(coffer, trace, work, _state(coffer, history, trace, work, from_))
         parsed = fact.parse(state.path, state.data)
         record = who.record("memory_restored", f"restore: {parsed.title}", operation=operation, fact=parsed.id)
         same = trace.store.read(state.path) == state.data and state.replaces is None
@@ -112,19 +112,24 @@ def _state(coffer: Coffer, history: History, trace: Trace, work: Worktree, from_
     for entry, delta in past.entries(history, trace):
         if delta.before is not None:
             return _State(delta.path, history.blob(delta.before), entry.parent)
-        if lanes.lane_of(trace.path) == "superseded":
-            source = _superseded_from(history, trace)
-            if source:
-                return replace(source, replaces=trace.path)
     raise NothingBefore(trace.path)
 
 
-def _superseded_from(history: History, trace: Trace) -> _State | None:
-    """The file a superseded fact was, before it was."""
-    for entry, delta in past.entries(history, trace):
-        if delta.path != trace.path and delta.before is not None:
-            return _State(delta.path, history.blob(delta.before), entry.parent)
-    return None
+def _placed(coffer: Coffer, trace: Trace, work: Worktree, state: _State) -> _State:
+    """Where a state goes: into the file that is the fact now; out of superseded/ it comes back to its old place.
+
+    A fact that lives on in another store comes back as a fact of its own: one id names one file.
+    """
+    identifier = fact.parse(state.path, state.data).id.encode()
+    twins = [path for path, entry in work.entries.items() if entry.id == identifier and path != state.path]
+    if twins:
+        if lanes.lane_of(twins[0]) == "superseded":
+            return replace(state, replaces=twins[0])
+        return replace(state, path=twins[0])
+    others = (other for other in coffer.existing() if other.id != trace.store.id)
+    if any(entry.id == identifier for other in others for entry in other.scan().entries.values()):
+        return replace(state, data=fact.with_id(state.data, coffer.new_id()))
+    return state
 
 
 def _state_at(history: History, trace: Trace, commit: str | None, given: str) -> _State:
@@ -133,8 +138,7 @@ def _state_at(history: History, trace: Trace, commit: str | None, given: str) ->
     for path in paths:
         data = history.content(commit, path) if commit else None
         if data is not None:
-            gone = trace.path if trace.exists and path != trace.path else None
-            return _State(path, data, commit, gone)
+            return _State(path, data, commit)
     raise NoSuchFact(f"{trace.path} at {given}")
 
 

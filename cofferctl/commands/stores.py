@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from cofferctl import config, lanes, secrets, store
-from cofferctl.errors import UsageError
+from cofferctl.errors import CofferError, UsageError
 from cofferctl.store import NoSuchStore
 
 if TYPE_CHECKING:
@@ -16,7 +16,8 @@ if TYPE_CHECKING:
     from cofferctl.store import Store
 
 STORE_SETTINGS = ("default_mode", "max_fact_chars", "retrieval_modes")
-_IGNORED = "embedding_"
+IGNORED = "embedding_"
+"""How keys begin that once were settings of a store."""
 
 
 class NotConfirmed(UsageError):
@@ -89,7 +90,7 @@ def show_store(coffer: Coffer, name: str) -> StoreDetails:
     Raises:
         NoSuchStore: there is none of that name.
     """
-    found = _existing(coffer, name)
+    found = existing(coffer, name)
     item = _item(coffer, found)
     counts = dict.fromkeys(lanes.LANES, 0)
     for path in found.scan().entries:
@@ -109,7 +110,7 @@ def show_store(coffer: Coffer, name: str) -> StoreDetails:
         lanes={str(lane): count for lane, count in counts.items()},
         head=found.head(),
         settings={key: coffer.setting(key, found) for key in STORE_SETTINGS},
-        ignored_settings=tuple(sorted(key for key in own if key.startswith(_IGNORED))),
+        ignored_settings=tuple(sorted(key for key in own if key.startswith(IGNORED))),
         notices=tuple(coffer.notices),
     )
 
@@ -122,7 +123,7 @@ def link(coffer: Coffer, name: str, *, yes: bool) -> Linked:
         ScopeUnresolved: there is no project here.
         NotConfirmed: without `yes`.
     """
-    target = _existing(coffer, name)
+    target = existing(coffer, name)
     if target.id == store.GLOBAL_ID:
         raise NoSuchStore(name)
     previous = coffer.project_store()
@@ -137,7 +138,12 @@ def link(coffer: Coffer, name: str, *, yes: bool) -> Linked:
     )
 
 
-def _existing(coffer: Coffer, name: str) -> Store:
+def existing(coffer: Coffer, name: str) -> Store:
+    """A store by its name.
+
+    Raises:
+        NoSuchStore: there is none of that name.
+    """
     found = coffer.named(name)
     if not found.exists:
         raise NoSuchStore(name)
@@ -147,7 +153,11 @@ def _existing(coffer: Coffer, name: str) -> Store:
 def _item(coffer: Coffer, found: Store) -> StoreItem:
     roots = coffer.roots(found)
     root = next((path for path in reversed(roots) if path.is_dir()), roots[-1] if roots else None)
-    label = found.settings().get("label")
+    label = None
+    try:
+        label = found.settings().get("label")
+    except CofferError as error:
+        coffer.notice(error.message)
     named = secrets.mask(label) if isinstance(label, str) and label.strip() else (root.name if root else found.name)
     paths = found.scan().entries
     return StoreItem(

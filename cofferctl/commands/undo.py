@@ -119,14 +119,14 @@ def _chosen(coffer: Coffer, target: str | None, who: Who, scope: str | None, sto
         history = History(found.directory)
         try:
             entries = _operation(history, target, who)
+            if entries:
+                reversal = _Reversal(found, entries)
+                reversal.collect()
+                return reversal
         except NoSuchRevision:
-            entries = []
+            continue
         finally:
             history.close()
-        if entries:
-            reversal = _Reversal(found, entries)
-            reversal.collect()
-            return reversal
     if target is not None:
         raise NoSuchRevision(target)
     raise NothingToUndo(", ".join(found.name for found in stores) or "a store that is not there yet")
@@ -182,10 +182,10 @@ def _elsewhere(coffer: Coffer, chosen: _Reversal) -> Iterator[_Reversal]:
         if other.id != chosen.store.id:
             history = History(other.directory)
             entries = [entry for entry in _recent(history, chosen) if entry.record.operation == operation]
+            reversal = _Reversal(other, entries)
+            reversal.collect()
             history.close()
             if entries:
-                reversal = _Reversal(other, entries)
-                reversal.collect()
                 yield reversal
 
 
@@ -237,17 +237,20 @@ def _contents(
             old = history.blob(before)
             parsed = fact.parse(path, old)
             copy = inbox.place(f"{parsed.title} before undo", coffer.new_id(), f"{coffer.clock():%Y-%m}")
-            contents[copy] = fact.normalize(_with_new_id(coffer, old))
+            contents[copy] = fact.normalize(fact.with_id(old, coffer.new_id()))
             copies.append(copy)
-    return contents, tuple(kept), tuple(copies)
+    return _told_apart(coffer, work, contents), tuple(kept), tuple(copies)
 
 
-def _with_new_id(coffer: Coffer, data: bytes) -> bytes:
-    """A copy is a fact of its own: two files of one id could not be told apart."""
-    parsed = fact.parse("", data)
-    if not parsed.has_id:
-        return data
-    return data.replace(f"id: {parsed.id}".encode(), f"id: {coffer.new_id()}".encode(), 1)
+def _told_apart(coffer: Coffer, work: Worktree, contents: dict[str, bytes | None]) -> dict[str, bytes | None]:
+    """The same, but a fact that comes back while another file has its id becomes a fact of its own."""
+    staying = {entry.id for path, entry in work.entries.items() if path not in contents}
+    return {
+        path: fact.with_id(data, coffer.new_id())
+        if data is not None and fact.parse(path, data).id.encode() in staying
+        else data
+        for path, data in contents.items()
+    }
 
 
 def _blob_now(target: Store, work: Worktree, path: str) -> str | None:

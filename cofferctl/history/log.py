@@ -4,25 +4,25 @@ from __future__ import annotations
 
 import os
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import islice
 from typing import TYPE_CHECKING
-
-from dulwich.walk import ORDER_TOPO
 
 from cofferctl import lanes
 from cofferctl.errors import CofferError, ExitCode
 from cofferctl.history import message
 from cofferctl.history.repository import Repository
+from cofferctl.history.walking import Walk
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
     from collections.abc import Set as AbstractSet
     from datetime import datetime
     from pathlib import Path
 
-    from dulwich.objects import Commit
-
     from cofferctl.history.message import Record
+    from cofferctl.history.walking import Node
 
 _HEX = re.compile(r"[0-9a-f]{4,40}")
 _RELATIVE = re.compile(r"(HEAD|main|@)?~(\d{1,6})")
@@ -47,16 +47,29 @@ class Delta:
     after: str | None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Entry:
-    """One commit: its id, its first parent, POSIX time, what it says of itself, and what it did to the lanes."""
+    """One commit: its id, its parents, POSIX time, what it says of itself, and what it did to the lanes.
+
+    `deltas` are against the first parent and looked up when they are first asked for.
+    """
 
     commit: str
-    parent: str | None
+    parents: tuple[str, ...]
     time: int
     author: str
     record: Record
-    deltas: tuple[Delta, ...]
+    _compare: Callable[[], tuple[Delta, ...]] = field(repr=False, compare=False)
+
+    @property
+    def parent(self) -> str | None:
+        """Its first parent."""
+        return self.parents[0] if self.parents else None
+
+    @cached_property
+    def deltas(self) -> tuple[Delta, ...]:
+        """What it did to the lanes and the store's own files, by path."""
+        return self._compare()
 
     @property
     def paths(self) -> tuple[str, ...]:
@@ -69,6 +82,7 @@ class History:
 
     def __init__(self, store: Path) -> None:
         self._repo = Repository(store)
+        self._walk = Walk(self._repo)
 
     def close(self) -> None:
         """Release open files."""
@@ -76,8 +90,12 @@ class History:
 
     def entries(self) -> Iterator[Entry]:
         """Every commit from HEAD back, children before parents."""
-        for commit in self._walk():
-            yield self._entry(commit)
+        head = self._repo.branch().commit
+        return map(self._entry, self._walk.nodes(head)) if head else iter(())
+
+    def entry(self, commit: str) -> Entry:
+        """One commit."""
+        return self._entry(self._repo.node(commit.encode()))
 
     def touching(self, path: str) -> Iterator[Entry]:
         """The commits that changed one path."""
@@ -85,16 +103,13 @@ class History:
 
     def touching_any(self, paths: AbstractSet[str]) -> Iterator[Entry]:
         """The commits that changed one of some paths; the set may grow while they are walked."""
-        for commit in self._walk():
-            if any(self._changed(commit, os.fsencode(path)) for path in paths):
-                yield self._entry(commit)
-
-    def _changed(self, commit: Commit, path: bytes) -> bool:
-        """Whether a commit gave a path something none of its parents has there."""
-        now = self._repo.blob_at(commit.tree, path)
-        if not commit.parents:
-            return now is not None
-        return all(self._repo.blob_at(self._repo.commit(parent).tree, path) != now for parent in commit.parents)
+        head = self._repo.branch().commit
+        if head is None:
+            return
+        names = {os.fsencode(path) for path in paths}
+        for node in self._walk.touching(head, names):
+            yield self._entry(node)
+            names |= {os.fsencode(path) for path in paths}
 
     def resolve(self, revision: str) -> str:
         """A commit id from an id's beginning, HEAD or HEAD~n.
@@ -102,30 +117,38 @@ class History:
         Raises:
             NoSuchRevision: there is none, or several begin so.
         """
-        head = self._repo.branch().commit
         relative = _RELATIVE.fullmatch(revision)
         if revision in ("HEAD", "@") or relative:
             back = int(relative[2]) if relative else 0
-            for number, commit in enumerate(self._first_parents(head)):
-                if number == back:
-                    return commit.id.decode()
+            for node in islice(self._first_parents(), back, None):
+                return node.id.decode()
         elif _HEX.fullmatch(revision):
-            found = [commit.id.decode() for commit in self._walk() if commit.id.decode().startswith(revision)]
+            found = self._repo.commits_beginning(revision)
             if len(found) == 1:
-                return found[0]
+                return found[0].decode()
         raise NoSuchRevision(revision)
 
     def at(self, moment: datetime) -> str | None:
         """The newest commit made at or before a moment."""
-        for commit in self._walk():
-            if commit.commit_time <= moment.timestamp():
-                return commit.id.decode()
-        return None
+        head = self._repo.branch().commit
+        nodes = self._walk.nodes(head) if head else ()
+        return next((node.id.decode() for node in nodes if node.time <= moment.timestamp()), None)
+
+    def changes(self, old: str | None, new: str | None) -> tuple[Delta, ...]:
+        """How the lanes and the store's own files differ between two commits (None: an empty store)."""
+        trees = (self._repo.node(commit.encode()).tree if commit else None for commit in (old, new))
+        changed = (Delta(path, _hex(before), _hex(after)) for path, before, after in self._repo.changes(*trees))
+        return tuple(sorted((delta for delta in changed if _ours(delta.path)), key=lambda delta: delta.path))
 
     def content(self, commit: str, path: str) -> bytes | None:
         """A path's bytes in a commit, None when it has no such path."""
         found = self._repo.lookup(self._repo.tree_of(commit.encode()), path)
         return self._repo.blob(found[1]) if found else None
+
+    def blob_id(self, commit: str, path: str) -> str | None:
+        """The id of a path's blob in a commit, None when it has no such path."""
+        found = self._repo.lookup(self._repo.node(commit.encode()).tree, path)
+        return found[1].decode() if found else None
 
     def blob(self, name: str) -> bytes:
         """A blob's bytes, by its hex id."""
@@ -142,33 +165,22 @@ class History:
             if lanes.lane_of(path):
                 yield path
 
-    def _walk(self) -> Iterator[Commit]:
-        head = self._repo.branch().commit
-        if head is None:
-            return
-        for step in self._repo.walker(head, ORDER_TOPO):
-            yield step.commit
+    def _first_parents(self) -> Iterator[Node]:
+        name = self._repo.branch().commit
+        while name is not None:
+            node = self._repo.node(name)
+            yield node
+            name = node.parents[0] if node.parents else None
 
-    def _first_parents(self, head: bytes | None) -> Iterator[Commit]:
-        while head is not None:
-            commit = self._repo.commit(head)
-            yield commit
-            head = commit.parents[0] if commit.parents else None
-
-    def _entry(self, commit: Commit) -> Entry:
-        parent = commit.parents[0] if commit.parents else None
-        changed = self._repo.changes(self._repo.tree_of(parent), commit.tree)
-        deltas = sorted(
-            (Delta(path, _hex(before), _hex(after)) for path, before, after in changed if _ours(path)),
-            key=lambda delta: delta.path,
-        )
+    def _entry(self, node: Node) -> Entry:
+        commit, parents = node.id.decode(), tuple(parent.decode() for parent in node.parents)
         return Entry(
-            commit=commit.id.decode(),
-            parent=parent.decode() if parent else None,
-            time=commit.commit_time,
-            author=commit.author.decode("utf-8", "replace"),
-            record=message.parse(commit.message.decode("utf-8", "replace")),
-            deltas=tuple(deltas),
+            commit=commit,
+            parents=parents,
+            time=node.time,
+            author=node.author.decode("utf-8", "replace"),
+            record=message.parse(node.message.decode("utf-8", "replace")),
+            _compare=lambda: self.changes(parents[0] if parents else None, commit),
         )
 
 

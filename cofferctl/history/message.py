@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 
 SUBJECT_LENGTH = 120
@@ -27,8 +26,6 @@ EVENTS = (
     "purged",
 )
 """Everything that can happen to a store."""
-
-_TRAILER = re.compile(r"Coffer-([A-Za-z-]+): (.*)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +59,7 @@ _FIELDS = {
     "Session": "session",
     "Operation": "operation",
 }
+_READ = {f"Coffer-{trailer}": name for trailer, name in _FIELDS.items()}
 
 
 def one_line(text: str, limit: int = SUBJECT_LENGTH) -> str:
@@ -86,9 +84,9 @@ def parse(message: str) -> Record:
     last = rest.strip().rpartition("\n\n")[2]
     found: dict[str, str] = {}
     for line in last.splitlines():
-        match = _TRAILER.fullmatch(line)
-        if match and match[1] in _FIELDS:
-            found[_FIELDS[match[1]]] = match[2]
+        key, _, value = line.partition(": ")
+        if key in _READ:
+            found[_READ[key]] = value
     if found.get("event") not in EVENTS:
         return Record(subject, "outside_edit", "outside")
     return Record(subject, **{"actor": "outside", **found})

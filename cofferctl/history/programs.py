@@ -6,7 +6,7 @@ import os
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
     from pathlib import Path
 
 _SETTINGS = (
@@ -16,6 +16,16 @@ _SETTINGS = (
     "gc.pruneExpire=never",
     "gc.autoDetach=false",
 )
+
+
+_CHUNK = 1 << 16
+
+
+class Failed(Exception):
+    """The git program could not answer; whoever asked has another way."""
+
+
+FSCK_SECONDS = 120
 
 
 def git() -> str | None:
@@ -77,6 +87,40 @@ def start(program: str, store: Path, arguments: list[str]) -> None:
     )
 
 
+def stream(program: str, store: Path, arguments: list[str]) -> Iterator[bytes]:
+    """What git prints, in pieces as they come; it is stopped when nobody wants the rest.
+
+    Paths are taken literally; replaced objects and missing ones that a remote could send count as they are here.
+
+    Raises:
+        Failed: git did not come to a good end.
+    """
+    import subprocess  # noqa: PLC0415
+
+    extra = {"GIT_LITERAL_PATHSPECS": "1", "GIT_NO_REPLACE_OBJECTS": "1", "GIT_NO_LAZY_FETCH": "1"}
+    try:
+        process = subprocess.Popen(  # noqa: S603
+            _command(program, arguments),
+            cwd=store,
+            env=environment(store, extra),
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+        )
+    except OSError as error:
+        raise Failed from error
+    with process:
+        try:
+            out = process.stdout
+            while out and (chunk := out.read1(_CHUNK)):  # type: ignore[attr-defined]
+                yield chunk
+        except BaseException:
+            process.kill()
+            raise
+    if process.returncode:
+        raise Failed
+
+
 def commit_times(store: Path) -> dict[str, float]:
     """Path -> time of the last commit that touched it, of every path in the history; empty without a git program."""
     import subprocess  # noqa: PLC0415
@@ -102,3 +146,27 @@ def commit_times(store: Path) -> dict[str, float]:
             elif part:
                 times.setdefault(os.fsdecode(part), now)
     return times
+
+
+def fsck(store: Path) -> list[str]:
+    """What git finds wrong with a store's objects; nothing without a git program, or when it takes too long."""
+    import subprocess  # noqa: PLC0415
+
+    program = git()
+    if not program:
+        return []
+    try:
+        done = subprocess.run(  # noqa: S603
+            _command(program, ["fsck", "--full", "--strict", "--no-dangling", "--no-progress"]),
+            cwd=store,
+            env=environment(store),
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            check=False,
+            timeout=FSCK_SECONDS,
+        )
+    except subprocess.TimeoutExpired:
+        return []
+    said = [line for line in done.stdout.decode("utf-8", "replace").splitlines() if line.strip()]
+    return (said or [f"it ends with code {done.returncode}"]) if done.returncode else []

@@ -9,13 +9,13 @@ from __future__ import annotations
 import contextlib
 import os
 import random
+import re
 import time
 import zlib
 from dataclasses import dataclass
 from stat import S_ISREG
 from typing import TYPE_CHECKING
 
-from dulwich.diff_tree import tree_changes
 from dulwich.errors import ChecksumMismatch, FileFormatException, NotGitRepository
 from dulwich.file import FileLocked
 from dulwich.object_store import iter_tree_contents
@@ -25,17 +25,23 @@ from dulwich.repo import Repo, UnsupportedExtension, UnsupportedVersion
 
 from cofferctl.errors import CofferError, ExitCode
 from cofferctl.files import fsync_dir, make_private_dirs, write_new
+from cofferctl.history import walking
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from pathlib import Path
 
-    from dulwich.walk import WalkEntry
+    from cofferctl.history.walking import Node
 
 REGULAR = 0o100644
 _DIRECTORY = 0o040000
+_COMMIT = 1
 _TREE = 2
+_NODES_MOST = 5_000
+_TREES_MOST = 200
+_ABSENT: tuple[int, bytes | None] = (0, None)
 _HEX_LENGTH = 40
+_HEX = re.compile(rb"[0-9a-f]{40}")
 PACK_FROM = 200
 """From this many new objects on, one pack is written instead of single files."""
 REF_WAIT_SECONDS = 10.0
@@ -52,7 +58,7 @@ _UNFINISHED = {
 }
 
 
-_UNREADABLE = (ChecksumMismatch, FileFormatException, zlib.error)
+_UNREADABLE = (ChecksumMismatch, FileFormatException, zlib.error, TypeError, ValueError, AssertionError, IndexError)
 _DAMAGE = (KeyError, *_UNREADABLE)
 """What dulwich raises when an object is not what it was, or not there."""
 
@@ -108,6 +114,9 @@ class Repository:
         except (NotGitRepository, UnsupportedExtension, UnsupportedVersion, OSError, ValueError) as error:
             raise NotAStore(path, error) from error
         self._objects = self._repo.object_store
+        self._nodes: dict[bytes, Node] = {}
+        self._trees: dict[bytes, dict[bytes, tuple[int, bytes | None]]] = {}
+        self._parents: dict[bytes, tuple[bytes, ...]] | None = None
         self._objects.fsync_object_files = True  # in memory: git warns about it in a config file
 
     def close(self) -> None:
@@ -124,6 +133,8 @@ class Repository:
             names, commit = self._repo.refs.follow(HEADREF)
         except (KeyError, SymrefLoop) as error:
             raise NotAStore(self.path, f"HEAD is unreadable ({error})") from error
+        if commit is not None and not _HEX.fullmatch(commit):
+            raise NotAStore(self.path, "HEAD is unreadable")
         return Branch(names[-1] if names[-1] != HEADREF else None, commit)
 
     def unfinished(self) -> str | None:
@@ -170,14 +181,36 @@ class Repository:
             NotAStore: a tree is damaged.
         """
         try:
-            changes = list(tree_changes(self._objects, _oid(old), _oid(new)))
+            return iter(list(self._changes("", old, new)))
         except _UNREADABLE as error:
             raise NotAStore(self.path, f"a tree is damaged ({error})") from error
-        for change in changes:
-            before, after = change.old, change.new
-            path = (after and after.path) or (before and before.path)
-            if path:
-                yield os.fsdecode(path), before.sha if before else None, after.sha if after else None
+
+    def _changes(
+        self, prefix: str, old: bytes | None, new: bytes | None
+    ) -> Iterator[tuple[str, bytes | None, bytes | None]]:
+        """Level by level, so that what two trees have in common is not read."""
+        before, after = self._entries(old), self._entries(new)
+        for name in {name for name, _ in before.items() ^ after.items()}:
+            was, now = before.get(name, _ABSENT), after.get(name, _ABSENT)
+            path = prefix + os.fsdecode(name)
+            if _DIRECTORY in (was[0], now[0]):
+                below = (found[1] if found[0] == _DIRECTORY else None for found in (was, now))
+                yield from self._changes(f"{path}/", *below)
+            was, now = (_ABSENT if found[0] == _DIRECTORY else found for found in (was, now))
+            if was != now:
+                yield path, was[1], now[1]
+
+    def _entries(self, tree: bytes | None) -> dict[bytes, tuple[int, bytes | None]]:
+        """Name -> (mode, id) of one tree; the last ones read are remembered: a commit's tree is its child's base."""
+        if tree is None:
+            return {}
+        if tree not in self._trees:
+            if len(self._trees) >= _TREES_MOST:
+                self._trees.clear()
+            found = self._objects[ObjectID(tree)]
+            items = found.iteritems() if isinstance(found, Tree) else ()
+            self._trees[tree] = {item.path: (item.mode, item.sha) for item in items if item.path and item.mode}
+        return self._trees[tree]
 
     def paths(self, tree: bytes | None) -> Iterator[tuple[str, bytes]]:
         """Every (path, blob id) below a tree."""
@@ -199,20 +232,39 @@ class Repository:
             found = directory[part] if isinstance(directory, Tree) and part in directory else None
         return found
 
-    def blob_at(self, tree: bytes, path: bytes) -> bytes | None:
-        """What `lookup` finds, as 20 raw bytes, without parsing trees: for walking long histories.
+    def child(self, tree: bytes, name: bytes) -> bytes | None:
+        """The id (20 raw bytes) under a name of one tree, without parsing it: for walking long histories.
 
         A tree is a run of mode, blank, name, NUL and 20 bytes of id (https://git-scm.com/book/en/v2/Git-Internals-Git-Objects).
         """
-        name = tree
-        for part in path.split(b"/"):
-            kind, raw = self._objects.get_raw(ObjectID(name) if len(name) == _HEX_LENGTH else RawObjectID(name))
-            at = raw.find(b" " + part + b"\0") if kind == _TREE else -1
-            if at < 0:
-                return None
-            start = at + len(part) + 2
-            name = raw[start : start + 20]
-        return name
+        kind, raw = self._raw(ObjectID(tree) if len(tree) == _HEX_LENGTH else RawObjectID(tree))
+        at = raw.find(b" " + name + b"\0") if kind == _TREE else -1
+        start = at + len(name) + 2
+        return raw[start : start + 20] if at >= 0 else None
+
+    def node(self, name: bytes) -> Node:
+        """A commit for walking; its parents as a shallow clone has them. The last ones read are remembered."""
+        if name not in self._nodes:
+            kind, raw = self._raw(ObjectID(name))
+            if kind != _COMMIT:
+                raise NotAStore(self.path, f"{name.decode()} is not a commit")
+            if len(self._nodes) > _NODES_MOST:
+                self._nodes.clear()
+            if self._parents is None:
+                self._parents = dict.fromkeys(self._repo.get_shallow(), ())
+            self._nodes[name] = walking.parse(name, raw, self._parents.get(name))
+        return self._nodes[name]
+
+    def commits_beginning(self, prefix: str) -> list[bytes]:
+        """The commits whose id begins so."""
+        found = set(self._objects.iter_prefix(prefix.encode()))
+        return sorted(name for name in found if self._raw(name)[0] == _COMMIT)
+
+    def _raw(self, name: ObjectID | RawObjectID) -> tuple[int, bytes]:
+        try:
+            return self._objects.get_raw(name)
+        except _DAMAGE as error:
+            raise NotAStore(self.path, f"object {name!r} is missing or damaged") from error
 
     def edit_tree(self, base: bytes | None, changes: Mapping[str, bytes | None]) -> tuple[bytes, list[ShaFile]]:
         """A tree equal to `base` but for some paths.
@@ -283,7 +335,8 @@ class Repository:
             self._add(directory / name[2:], item)
             directories.add(directory)
         for directory in directories:
-            fsync_dir(directory)
+            with contextlib.suppress(FileNotFoundError):  # git gc has packed what was in it, and removed it
+                fsync_dir(directory)
         if directories:
             fsync_dir(self.path / ".git/objects")
 
@@ -296,12 +349,19 @@ class Repository:
         with contextlib.suppress(OSError):
             if path.stat().st_size:
                 return
-        with contextlib.suppress(FileExistsError):
-            path.parent.mkdir(mode=0o700)
         scratch = self.path / ".git/coffer/tmp"
         make_private_dirs(scratch)
         temp = scratch / f"object.{os.getpid()}.{path.name}"
         write_new(temp, item.as_legacy_object())
+        for delay in _delays(REF_WAIT_SECONDS):
+            with contextlib.suppress(FileExistsError):
+                path.parent.mkdir(mode=0o700)
+            try:
+                temp.replace(path)
+            except FileNotFoundError:  # git gc, which removes empty directories, was between the two
+                time.sleep(delay)
+            else:
+                return
         temp.replace(path)
 
     def advance(self, branch: Branch, new: bytes, author: Signature, reason: str) -> bool:
@@ -313,22 +373,24 @@ class Repository:
             "timezone": author.offset,
             "message": reason.encode("utf-8", "replace"),
         }
+        path = self.path / ".git" / os.fsdecode(name)
         for delay in _delays(REF_WAIT_SECONDS):
             try:
                 if branch.commit is None:  # set_if_equals(…, None, …) would be unconditional
-                    return self._repo.refs.add_if_new(name, ObjectID(new), **log)  # type: ignore[arg-type]
-                return self._repo.refs.set_if_equals(name, ObjectID(branch.commit), ObjectID(new), **log)  # type: ignore[arg-type]
+                    moved = self._repo.refs.add_if_new(name, ObjectID(new), **log)  # type: ignore[arg-type]
+                else:
+                    moved = self._repo.refs.set_if_equals(name, ObjectID(branch.commit), ObjectID(new), **log)  # type: ignore[arg-type]
             except FileLocked:
                 time.sleep(delay)
             except OSError:  # on a full disk dulwich leaves its lock file
                 with contextlib.suppress(OSError):
-                    (self.path / ".git" / f"{os.fsdecode(name)}.lock").unlink()
+                    path.with_name(f"{path.name}.lock").unlink()
                 raise
+            else:
+                if moved:
+                    fsync_dir(path.parent)
+                return moved
         raise RefLocked(self.path, branch)
-
-    def walker(self, head: bytes, order: str) -> Iterator[WalkEntry]:
-        """Commits from `head` back."""
-        return iter(self._repo.get_walker(include=[ObjectID(head)], order=order))
 
     def pack(self) -> None:
         """Pack loose objects, for machines without a git program."""

@@ -58,14 +58,27 @@ def is_panic(error: BaseException) -> bool:
 
 def entries(document: Document, blob: str) -> list[Entry]:
     """The passages of a document as index entries."""
-    found = passages(document.body, document.title) or [Passage(0, 0, "")]
-    return [_entry(document, blob, passage) for passage in found]
+    return [_entry(document, blob, passage) for passage in _passages(document)]
+
+
+def expected(document: Document, blob: str) -> list[Hit]:
+    """The passages of a document as `Keyword.stored` gives them back."""
+    cards = (_pack(document, blob, passage, _hashed(document, passage)) for passage in _passages(document))
+    return [_unpack(card, 0.0)[0] for card in cards]
+
+
+def _passages(document: Document) -> list[Passage]:
+    return passages(document.body, document.title) or [Passage(0, 0, "")]
+
+
+def _hashed(document: Document, passage: Passage) -> str:
+    # Passages without text of their own must not all be folded into one.
+    return digest(document.body[passage.start : passage.end] or f"{document.title}\n{document.description}")
 
 
 def _entry(document: Document, blob: str, passage: Passage) -> Entry:
     text = document.body[passage.start : passage.end]
-    # Passages without text of their own must not all be folded into one.
-    hashed = digest(text or f"{document.title}\n{document.description}")
+    hashed = _hashed(document, passage)
     title, title_exact = analyze(document.title)
     head, head_exact = analyze(f"{passage.heading} {document.description}")
     body, body_exact = analyze(f"{text}\n{day_words(document.day)}")
@@ -180,6 +193,13 @@ class Keyword:
         text = zlib.decompress(_card(self._index.searcher(), found[0][1])).decode("utf-8", "surrogatepass")
         fields = text.split("\0") if text else []
         return dict(zip(fields[0::2], fields[1::2], strict=True))
+
+    def stored(self) -> Iterator[Hit]:
+        """Every passage there is, in no order."""
+        searcher = self._index.searcher()
+        passages = Query.boolean_query([(Occur.Must, Query.all_query()), (Occur.MustNot, self._term("key", _META))])
+        for _, address in searcher.search(passages, max(1, searcher.num_docs), count=False).hits:
+            yield _unpack(_card(searcher, address), 0.0)[0]
 
     def _find(self, field: str, value: str) -> _Found:
         found: _Found = self._index.searcher().search(self._term(field, value), 1).hits

@@ -94,6 +94,34 @@ class Index:
                 raise IndexDamaged(str(error)) from error
             raise
 
+    def audit(self, files: Mapping[str, str], load: Loader) -> list[str] | None:
+        """Paths whose passages in the index are not those a rebuild would put there, in order; None if it is broken.
+
+        Nothing is changed. Times are not compared: those of files that do not say theirs come from elsewhere.
+        """
+        stored: dict[str, list[Hit]] = {}
+        try:
+            found = self._latest()
+            if found is None:
+                return None
+            for hit in found.stored():
+                stored.setdefault(hit.path, []).append(hit)
+        except DAMAGE:
+            return None
+        except BaseException as error:
+            if is_panic(error):
+                return None
+            raise
+        wrong = stored.keys() - files.keys()
+        for path, blob in files.items():
+            try:
+                wanted = [hit for document in load(path) for hit in keyword.expected(document, blob)]
+            except Exception:  # noqa: BLE001, S112 - what cannot be read is in no index
+                continue
+            if sorted(map(_identity, wanted)) != sorted(map(_identity, stored.get(path, ()))):
+                wrong.add(path)
+        return sorted(wrong)
+
     def discard(self) -> None:
         """Drop the generation in use, so that the next `reconcile` rebuilds (and gives notice)."""
         self._keyword = None
@@ -243,6 +271,10 @@ class Index:
             self._keyword, self._damaged = None, True
         self._name = name
         return self._keyword
+
+
+def _identity(hit: Hit) -> tuple[object, ...]:
+    return (hit.start, hit.end, hit.blob, hit.id, hit.title, hit.lane, hit.heading, hit.digest, hit.extra)
 
 
 class _Job:

@@ -35,15 +35,15 @@ def kills(report, world, *, times):
     chance = random.Random(7)
     told, broken, survived = [], 0, 0
     lines = world.root / "killed.jsonl"
-    jobs = (
-        lambda n: ("remember", f"killed fact {n}", "--json"),
-        lambda n: ("import", "jsonl", str(lines), "--json"),
-        lambda n: ("reindex", "--full", "--json"),
-    )
     for number in range(times):
         rows = (row | {"text": f"round {number}: {row['text']}", "ref": f"{number}-{n}"} for n, row in _batch(number))
         lines.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
-        output, finished = _killed(project, jobs[number % 3](number), chance.uniform(0.05, 0.35))
+        jobs = (
+            ("remember", f"killed fact {number}", "--json"),
+            ("import", "jsonl", str(lines), "--json"),
+            ("reindex", "--full", "--json"),
+        )
+        output, finished = _killed(project, jobs[number % 3], chance.uniform(0.05, 0.35))
         survived += finished
         told += [json.loads(output)["id"]] if number % 3 == 0 and output.endswith("\n") else []
         after = run(project, "remember", f"after the kill {number}", "--json")

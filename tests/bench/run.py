@@ -15,7 +15,7 @@ import cold
 import quality
 import robust
 import warm
-from world import Report, World, spawn
+from world import PROGRAM, Report, World, spawn
 
 SHARED = Path(__file__).resolve().parents[3] / "shared/data"
 PARTS = ("cold", "writes", "warm", "quality", "robust", "big")
@@ -70,14 +70,8 @@ def big(report, world):
         warm.indexing(report, project, count)
         if count == 100_000:
             warm.recalls(report, project, count, times=15)
-            spawn([world_program(), "recall", "settle", "-C", str(project)])
+            spawn([PROGRAM, "recall", "settle", "-C", str(project)])
             warm.memory(report, project, count)
-
-
-def world_program():
-    from world import PROGRAM
-
-    return PROGRAM
 
 
 BARS = (

@@ -1,4 +1,4 @@
-"""The bench's world: a temporary home with stores of any size, clocks for wall and CPU time, and the table at the end."""
+"""The bench's world: a temporary home with stores of any size, clocks for wall and CPU time, and the final table."""
 
 import contextlib
 import json

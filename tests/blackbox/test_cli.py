@@ -564,7 +564,11 @@ def test_nul_and_a_megabyte_on_standard_input(told):
     assert run("recall", "-", stdin=b"x" * 1_000_000, cwd=told.cwd).code == 2
 
 
-EVIL = "start \x1b[31mred\x1b[0m \x1b]0;owned\x07 \x9b2J \x08\x08 \r over \u202ertl\u202c \u2066iso\u2069 \u200eL \x7f del \x1bP1$r\x1b\\ end"
+EVIL = (
+    "start \x1b[31mred\x1b[0m \x1b]0;owned\x07 \x9b2J \x08\x08 \r over "
+    "\u202ertl\u202c \u2066iso\u2069 \u200eL \x7f del \x1bP1$r\x1b\\ end"
+)
+IN_YAML = EVIL.translate({7: None, 8: None, 27: None, 0x9B: None, 127: None, 13: None})
 BAD = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1a\x1c-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]")
 OURS = re.compile(r"\x1b\[[0-9;]*m")
 
@@ -574,7 +578,7 @@ def evil(memory):
     memory.remember(f"gannet {EVIL}", title=f"Title {EVIL}", description=EVIL, agent=f"agent{EVIL}", session=EVIL)
     memory.put(
         "knowledge/inbox/na\x1b[31mme\u202e.md",
-        f'---\ntitle: "x \\e[31m {EVIL.translate({7: None, 8: None, 27: None, 0x9B: None, 127: None, 13: None})}"\n---\ngannet two {EVIL}\n',
+        f'---\ntitle: "x \\e[31m {IN_YAML}"\n---\ngannet two {EVIL}\n',
     )
     memory.put("journal/2026-01-02.md", f"## 10:00 heading {EVIL}\n\ngannet three {EVIL}\n")
     memory.git("add", "-A")
@@ -686,3 +690,11 @@ def test_what_is_said_of_damaged_files(told, tmp_path):
     assert "`cofferctl stores link STORE`" in done.err
     assert all(line.startswith("note: ") or line == "nothing found" for line in done.err.splitlines())
     assert (tmp_path / "coffer/bindings.toml").read_text() == "= 1\n"
+
+
+@pytest.mark.parametrize("columns", [60, 100])
+def test_names_to_copy_are_never_cut(told, columns):
+    other = told.at(told.cwd).remember("Elsewhere", store="project-01HZXK5Q8V7N3M2P4R6S8T0W1Y")
+    seen = OURS.sub("", on_terminal(("stores", "list"), cwd=told.cwd, columns=columns))
+    for name in (other.store, told.store.name):
+        assert name in seen

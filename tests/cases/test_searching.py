@@ -28,10 +28,11 @@ WORDS = [
     ("E0308 is a mismatched type", "e0308"),
 ]
 ODD = [
-    "a AND", "OR b", "NOT", "https://example.org/a?b=c", '"unclosed', 'tag:"x', "foo*bar", "~/notes", "100%", "a && b || !c",
-    "back\\slash", "  ", "(", ")", "[1 TO", "{", "^2", "+", "-x", "title:", "body:*", "\\", "/a/", "a~2", "'", "`", "<|>", "#", "&",
-    "IN [a b]", "x:[* TO *]", "\u0000", "\u202e", "a" * 5_000, "é" * 500, "🦆", "的", "^", "field^^2", "--", "-", "\t\n",
-]  # fmt: skip
+    *("AND", "OR b", "NOT", "a && b || !c", '"unclosed', 'tag:"x', "foo*bar", "~/notes", "100%", "a ++b -c"),
+    *("back\\slash", "(", ")", "[1 TO", "{", "^2", "+", "-x", "--", "-", "title:", "body:*", "\\", "/a/", "a~2"),
+    *("'", "`", "<|>", "#", "&", "IN [a b]", "x:[* TO *]", "^", "field^^2", "$HOME", "https://example.org/a?b=c"),
+    *("", "  ", "\t\n", "\0", "\u202e", "a" * 5_000, "é" * 500, "🦆", "的"),
+]
 
 
 @pytest.fixture

@@ -16,7 +16,10 @@ TOKEN = "sk-ant-api03-" + "hQ7xV2mZ9pL4tR8wK1nB6yD3cF5gJ0aS"
 
 def test_c08_texts_said_at_once_all_stay(memory):
     memory.remember("makes the store")
-    code = "import subprocess, sys; [subprocess.run(['cofferctl', 'remember', f'{sys.argv[1]} says {n}'], check=True) for n in range(4)]"
+    code = (
+        "import subprocess, sys\n"
+        "for n in range(4): subprocess.run(['cofferctl', 'remember', f'{sys.argv[1]} says {n}'], check=True)"
+    )
     import sys
 
     path = os.path.dirname(sys.executable) + os.pathsep + os.environ["PATH"]

@@ -40,6 +40,15 @@ def cli(*args: str) -> Answer:
     return Answer(code, out.getvalue(), err.getvalue())
 
 
+def text_of(*args: str) -> str:
+    """What a command line that must succeed prints for people."""
+    out = io.StringIO()
+    with contextlib.redirect_stdout(out):
+        code = app.run(list(args))
+    assert code == 0, args
+    return out.getvalue()
+
+
 def ok(*args: str) -> dict[str, Any]:
     """The answer of a command that must succeed."""
     answer = cli(*args)

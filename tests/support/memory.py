@@ -13,7 +13,6 @@ from cofferctl import config
 from cofferctl.coffer import Coffer
 
 if TYPE_CHECKING:
-    from cofferctl.commands.import_jsonl import Imported
     from cofferctl.commands.list_facts import Listed
     from cofferctl.commands.log import Logged
     from cofferctl.commands.recall import Hit, Recalled
@@ -22,6 +21,7 @@ if TYPE_CHECKING:
     from cofferctl.commands.show import Shown
     from cofferctl.commands.status import Status
     from cofferctl.commands.where import Place
+    from cofferctl.importing import Imported
     from cofferctl.store import Store
 
 INBOX = "knowledge/inbox"

@@ -24,7 +24,7 @@ def on_terminal(
     """Everything the terminal is sent, standard output and error together."""
     leader, follower = pty.openpty()
     fcntl.ioctl(follower, termios.TIOCSWINSZ, struct.pack("HHHH", 50, columns, 0, 0))
-    wanted = {**os.environ, "TERM": "xterm-256color", **env}
+    wanted = {**os.environ, "TERM": "xterm-256color", "PAGER": "cat", **env}
     wanted.pop("COLUMNS", None)
     if color and "NO_COLOR" not in env:
         wanted.pop("NO_COLOR", None)

@@ -23,7 +23,7 @@ PACKAGES = ("cofferctl", "index/coffer_index", "mcp_bridge/coffer_mcp")
 
 FLOORS = (
     ("errors", "ulid"),
-    ("files", "dates", "secrets", "lanes", "head"),
+    ("files", "dates", "choices", "secrets", "lanes", "head"),
     ("config", "gitdir", "fact", "state", "events", "statcache", "inbox"),
     ("bindings", "worktree", "documents", "intake"),
     ("scope", "history", "placing"),

@@ -37,11 +37,8 @@ def _remember(
     session: Annotated[str | None, typer.Option(metavar="ID", help="The agent's session.")] = None,
     allow_secret: Annotated[bool, typer.Option("--allow-secret", help="Store what looks like a secret.")] = False,
 ) -> None:
-    from cofferctl.commands.recall import BadChoice  # noqa: PLC0415
     from cofferctl.commands.remember import remember  # noqa: PLC0415
 
-    if actor not in (None, "user", "agent"):
-        raise BadChoice("--actor", actor, "user or agent")
     result = remember(
         run.coffer,
         text_argument(text),

@@ -20,7 +20,9 @@ def _where(run: Run) -> None:
 
 
 def _plain(result: Place) -> None:
-    render.line(f"project: {result.project_root or 'none here'}" + (f"  ({result.branch})" if result.branch else ""))
+    render.line(
+        f"here:    {result.project_root or 'no git repository'}" + (f"  ({result.branch})" if result.branch else "")
+    )
     for used in result.scopes:
         there = "" if used.exists or used.store_dir is None else ", nothing in it yet"
         render.line(f"{used.scope + ':':<9}{used.store_dir or 'no store yet'}  ({used.why}{there})")

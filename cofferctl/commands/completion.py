@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from cofferctl.commands.recall import BadChoice
+from cofferctl.choices import check
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -62,8 +62,7 @@ def completion(shell: str, program: Command) -> Script:
     Raises:
         BadChoice: we know no such shell.
     """
-    if shell not in SHELLS:
-        raise BadChoice("SHELL", shell, ", ".join(SHELLS))
+    check("SHELL", shell, SHELLS)
     write = {"bash": _bash, "zsh": _zsh, "fish": _fish}[shell]
     first = "#compdef cofferctl\n" if shell == "zsh" else ""
     return Script(shell, first + _HEADER.format(shell=shell, use=_USES[shell]) + write(program))

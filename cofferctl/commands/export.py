@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from cofferctl import documents, fact, files, lanes, secrets
+from cofferctl.choices import check
 from cofferctl.coffer import FileTimes
-from cofferctl.commands.recall import BadChoice
 from cofferctl.errors import UsageError
 
 if TYPE_CHECKING:
@@ -86,11 +86,9 @@ def export(
         OutputMissing, OutputInUse: there is no place to write to.
         NotWritable: the disk refuses.
     """
-    if format not in FORMATS:
-        raise BadChoice("--format", format, " or ".join(FORMATS))
+    check("--format", format, FORMATS)
     lane = lane or ("knowledge" if format == "jsonl" else "all")
-    if lane not in LANES:
-        raise BadChoice("--lane", lane, ", ".join(LANES))
+    check("--lane", lane, LANES)
     stores = coffer.existing(scope, store)
     target = coffer.config.cwd / output if output else None
     give = _Masking(reveal=reveal)

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from cofferctl import documents, lanes, secrets
+from cofferctl.choices import BadChoice, check
 from cofferctl.coffer import FileTimes
-from cofferctl.commands.recall import BadChoice
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -61,10 +61,8 @@ def list_facts(
     Raises:
         UsageError: a lane, a sort key or a limit that is none.
     """
-    if lane not in LANES:
-        raise BadChoice("--lane", lane, f"one of {', '.join(LANES)}")
-    if sort not in SORTS:
-        raise BadChoice("--sort", sort, f"one of {', '.join(SORTS)}")
+    check("--lane", lane, LANES)
+    check("--sort", sort, SORTS)
     if limit is not None and limit < 1:
         raise BadChoice("--limit", limit, "a number from 1")
     stores = coffer.readable(scope, store)

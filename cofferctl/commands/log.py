@@ -6,15 +6,15 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from cofferctl import dates, documents, lanes, past, patches, secrets
+from cofferctl.choices import BadChoice, check
 from cofferctl.commands.list_facts import LANES
-from cofferctl.commands.recall import BadChoice
 from cofferctl.history.log import Entry, History
 from cofferctl.history.message import EVENTS
 from cofferctl.history.repository import NotAStore
 from cofferctl.lineage import Lineage
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator
 
     from cofferctl.coffer import Coffer
     from cofferctl.past import Trace
@@ -94,9 +94,9 @@ def log(
         UsageError: a lane, actor, event, date or number that is none.
         NoSuchFact, Ambiguous, PathRefused: no such fact.
     """
-    _check("--lane", lane, LANES)
-    _check("--actor", actor, ACTORS)
-    _check("--event", event, EVENTS)
+    check("--lane", lane, LANES)
+    check("--actor", actor, ACTORS)
+    check("--event", event, EVENTS)
     if limit is not None and limit < 1:
         raise BadChoice("-n", limit, "a number from 1")
     oldest = dates.parse(since, coffer.clock()).timestamp() if since is not None else None
@@ -114,11 +114,6 @@ def log(
     if limit is None and len(found) > count:
         coffer.notice(f"only the newest {count} commits are shown; -n N shows more")
     return Logged(tuple(found[:count]), tuple(coffer.notices))
-
-
-def _check(option: str, given: str | None, known: Sequence[str]) -> None:
-    if given is not None and given not in known:
-        raise BadChoice(option, given, f"one of {', '.join(known)}")
 
 
 def _guarded(coffer: Coffer, store: Store, wanted: _Filter, count: int, *, patch: bool) -> list[LogEntry]:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from cofferctl import config, dates, documents, lanes, searching, secrets
+from cofferctl.choices import BadChoice, check
 from cofferctl.errors import UsageError
 
 if TYPE_CHECKING:
@@ -19,13 +20,6 @@ if TYPE_CHECKING:
 FUSION_K = 60
 LANES = (*sorted(lanes.SEARCHED), "knowledge")
 MAX_QUERY_CHARS = 100_000
-
-
-class BadChoice(UsageError):
-    """An option has a value it cannot have."""
-
-    def __init__(self, option: str, given: object, wanted: str) -> None:
-        super().__init__(f"{option} cannot be {given!r}", hint=f"use {wanted}")
 
 
 class QueryTooLong(UsageError):
@@ -153,8 +147,7 @@ def _options(
     if not low <= limit <= high:
         raise BadChoice("-k", limit, f"a number from {low} to {high}")
     for name in lane:
-        if name not in LANES:
-            raise BadChoice("--lane", name, f"one of {', '.join(LANES)}")
+        check("--lane", name, LANES)
     if len(query) > MAX_QUERY_CHARS:
         raise QueryTooLong(len(query))
     wanted = frozenset[str]().union(*map(lanes.expand, lane)) or None
@@ -165,8 +158,7 @@ def _options(
 def _mode(coffer: Coffer, given: str | None, stores: Sequence[Store]) -> tuple[str, str]:
     """The mode asked for, and the one that can answer."""
     asked = str(coffer.setting("default_mode", stores[0] if stores else None)) if given is None else given
-    if asked not in config.MODES:
-        raise BadChoice("--mode", asked, f"one of {', '.join(config.MODES)}")
+    check("--mode", asked, config.MODES)
     return asked, asked if asked in ("grep", "keyword") else "keyword"
 
 

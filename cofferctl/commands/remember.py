@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from cofferctl import intake, lanes, searching, secrets, worktree
+from cofferctl.choices import check
 from cofferctl.inbox import Inbox
 from cofferctl.transaction import Change
 
@@ -66,6 +67,7 @@ def remember(
         ScopeUnresolved, NoSuchStore, ScopeAndStore: no store to write to.
         Busy, NotWritable: the store cannot be written now.
     """
+    check("--actor", actor, ("user", "agent"))
     text = intake.clean(text)
     if not text.strip():
         intake.check(text, 1)

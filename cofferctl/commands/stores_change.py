@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from cofferctl import config, events, fact, files, intake, lanes, secrets
-from cofferctl.commands.recall import BadChoice
+from cofferctl.choices import check
 from cofferctl.commands.settings import DamagedSettings, SettingValue
 from cofferctl.commands.stores import IGNORED, STORE_SETTINGS, NotConfirmed, existing
 from cofferctl.errors import UsageError
@@ -177,8 +177,7 @@ def clear(coffer: Coffer, name: str, *, yes: bool, lane: str = "knowledge") -> C
         NotConfirmed: without `yes`.
     """
     target = existing(coffer, name)
-    if lane not in LANES:
-        raise BadChoice("--lane", lane, ", ".join(LANES))
+    check("--lane", lane, LANES)
     if not yes:
         raise NotConfirmed(f"clear {lane} of {target.name}")
     wanted, who, operation = lanes.expand(lane), coffer.who(), coffer.new_id()

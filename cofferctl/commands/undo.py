@@ -82,6 +82,10 @@ class _Reversal:
                 self.after.setdefault(delta.path, delta.after)
                 self.before[delta.path] = delta.before
 
+    def arrived(self) -> list[str]:
+        """Paths the operation added."""
+        return [path for path, before in self.before.items() if before is None]
+
 
 def undo(
     coffer: Coffer,
@@ -108,7 +112,10 @@ def undo(
     name = chosen.entries[0].record.operation or chosen.entries[0].commit
     reversals = [chosen, *_elsewhere(coffer, chosen)]
     operation = None if dry_run else coffer.new_id()
-    done = tuple(_take_back(coffer, reversal, who, operation) for reversal in reversals)
+    done = tuple(
+        _take_back(coffer, reversal, who, operation, _ids_elsewhere(coffer, reversal, reversals))
+        for reversal in reversals
+    )
     notices = tuple(f"{path} was edited since and stays as it is" for one in done for path in one.kept)
     return Undone(name, operation, done, dry_run, (*coffer.notices, *notices))
 
@@ -197,7 +204,24 @@ def _recent(history: History, chosen: _Reversal) -> Iterator[Entry]:
         yield entry
 
 
-def _take_back(coffer: Coffer, reversal: _Reversal, who: Who, operation: str | None) -> UndoneStore:
+def _ids_elsewhere(coffer: Coffer, reversal: _Reversal, reversals: Sequence[_Reversal]) -> set[bytes]:
+    """Ids of facts that will be in other stores: one that comes back with such an id becomes a fact of its own."""
+    found: set[bytes] = set()
+    for other in coffer.existing():
+        if other.id == reversal.store.id:
+            continue
+        work = other.scan()
+        gone: set[str] = set()
+        for one in reversals:
+            if one.store.id == other.id:
+                gone = {path for path in one.arrived() if one.after[path] == _blob_now(other, work, path)}
+        found |= {entry.id for path, entry in work.entries.items() if path not in gone}
+    return found
+
+
+def _take_back(
+    coffer: Coffer, reversal: _Reversal, who: Who, operation: str | None, elsewhere: set[bytes]
+) -> UndoneStore:
     target = reversal.store
     subjects = tuple(secrets.mask(entry.record.subject) for entry in reversal.entries)
     single = reversal.entries[0].record.fact if len(reversal.entries) == 1 else None
@@ -206,6 +230,7 @@ def _take_back(coffer: Coffer, reversal: _Reversal, who: Who, operation: str | N
 
     def plan(work: Worktree) -> Change[UndoneStore]:
         contents, kept, copies = _contents(coffer, target, history, reversal, work)
+        contents = _told_apart(coffer, work, contents, elsewhere)
         reverted = tuple(path for path in contents if path not in copies)
         return Change(contents, record, UndoneStore(target.name, subjects, reverted, kept, copies, None))
 
@@ -239,12 +264,14 @@ def _contents(
             copy = inbox.place(f"{parsed.title} before undo", coffer.new_id(), f"{coffer.clock():%Y-%m}")
             contents[copy] = fact.normalize(fact.with_id(old, coffer.new_id()))
             copies.append(copy)
-    return _told_apart(coffer, work, contents), tuple(kept), tuple(copies)
+    return contents, tuple(kept), tuple(copies)
 
 
-def _told_apart(coffer: Coffer, work: Worktree, contents: dict[str, bytes | None]) -> dict[str, bytes | None]:
+def _told_apart(
+    coffer: Coffer, work: Worktree, contents: dict[str, bytes | None], elsewhere: set[bytes]
+) -> dict[str, bytes | None]:
     """The same, but a fact that comes back while another file has its id becomes a fact of its own."""
-    staying = {entry.id for path, entry in work.entries.items() if path not in contents}
+    staying = elsewhere | {entry.id for path, entry in work.entries.items() if path not in contents}
     return {
         path: fact.with_id(data, coffer.new_id())
         if data is not None and fact.parse(path, data).id.encode() in staying

@@ -39,7 +39,9 @@ _COMMIT = 1
 _TREE = 2
 _NODES_MOST = 5_000
 _TREES_MOST = 200
-_ABSENT: tuple[int, bytes | None] = (0, None)
+_TREE_MODE = b"40000"
+_TREE_ENTRY = re.compile(rb"([0-7]+) ([^\0]+)\0(.{20})", re.DOTALL)
+"""Mode, name and raw id: https://git-scm.com/book/en/v2/Git-Internals-Git-Objects."""
 _HEX_LENGTH = 40
 _HEX = re.compile(rb"[0-9a-f]{40}")
 PACK_FROM = 200
@@ -115,7 +117,7 @@ class Repository:
             raise NotAStore(path, error) from error
         self._objects = self._repo.object_store
         self._nodes: dict[bytes, Node] = {}
-        self._trees: dict[bytes, dict[bytes, tuple[int, bytes | None]]] = {}
+        self._trees: dict[bytes, dict[bytes, tuple[bytes, bytes]]] = {}
         self._parents: dict[bytes, tuple[bytes, ...]] | None = None
         self._objects.fsync_object_files = True  # in memory: git warns about it in a config file
 
@@ -191,25 +193,31 @@ class Repository:
         """Level by level, so that what two trees have in common is not read."""
         before, after = self._entries(old), self._entries(new)
         for name in {name for name, _ in before.items() ^ after.items()}:
-            was, now = before.get(name, _ABSENT), after.get(name, _ABSENT)
+            was, now = before.get(name), after.get(name)
             path = prefix + os.fsdecode(name)
-            if _DIRECTORY in (was[0], now[0]):
-                below = (found[1] if found[0] == _DIRECTORY else None for found in (was, now))
+            below = [found[1].hex().encode() if found and found[0] == _TREE_MODE else None for found in (was, now)]
+            if any(below):
                 yield from self._changes(f"{path}/", *below)
-            was, now = (_ABSENT if found[0] == _DIRECTORY else found for found in (was, now))
-            if was != now:
-                yield path, was[1], now[1]
+            blobs = [found[1].hex().encode() if found and found[0] != _TREE_MODE else None for found in (was, now)]
+            if any(blobs):
+                yield path, blobs[0], blobs[1]
 
-    def _entries(self, tree: bytes | None) -> dict[bytes, tuple[int, bytes | None]]:
-        """Name -> (mode, id) of one tree; the last ones read are remembered: a commit's tree is its child's base."""
+    def _entries(self, tree: bytes | None) -> dict[bytes, tuple[bytes, bytes]]:
+        """Name -> (mode, raw id) of one tree; the last ones read are remembered: a commit's tree is its child's base.
+
+        Raises:
+            KeyError: it is not there.
+        """
         if tree is None:
             return {}
         if tree not in self._trees:
             if len(self._trees) >= _TREES_MOST:
                 self._trees.clear()
-            found = self._objects[ObjectID(tree)]
-            items = found.iteritems() if isinstance(found, Tree) else ()
-            self._trees[tree] = {item.path: (item.mode, item.sha) for item in items if item.path and item.mode}
+            kind, raw = self._objects.get_raw(ObjectID(tree))
+            found = _TREE_ENTRY.findall(raw)
+            if kind != _TREE or sum(len(mode) + len(name) for mode, name, _ in found) + 22 * len(found) != len(raw):
+                raise NotAStore(self.path, f"tree {tree.decode()} is damaged")
+            self._trees[tree] = {name: (mode, blob) for mode, name, blob in found}
         return self._trees[tree]
 
     def paths(self, tree: bytes | None) -> Iterator[tuple[str, bytes]]:
@@ -233,10 +241,7 @@ class Repository:
         return found
 
     def child(self, tree: bytes, name: bytes) -> bytes | None:
-        """The id (20 raw bytes) under a name of one tree, without parsing it: for walking long histories.
-
-        A tree is a run of mode, blank, name, NUL and 20 bytes of id (https://git-scm.com/book/en/v2/Git-Internals-Git-Objects).
-        """
+        """The id (20 raw bytes) under a name of one tree, without parsing it: for walking long histories."""
         kind, raw = self._raw(ObjectID(tree) if len(tree) == _HEX_LENGTH else RawObjectID(tree))
         at = raw.find(b" " + name + b"\0") if kind == _TREE else -1
         start = at + len(name) + 2

@@ -8,7 +8,7 @@ import time
 import pytest
 from support.memory import snapshot
 
-from cofferctl.commands.recall import BadChoice
+from cofferctl.choices import BadChoice
 
 WORDS = [
     ("The fish days are Tuesday and Friday", "fish days:"),

@@ -10,10 +10,10 @@ from support.cli import cli, on_disk
 from support.memory import snapshot
 from support.program import run
 
+from cofferctl.choices import BadChoice
 from cofferctl.commands.export import OutputInUse, OutputMissing, export
 from cofferctl.commands.import_jsonl import import_jsonl
 from cofferctl.commands.import_markdown import import_markdown
-from cofferctl.commands.recall import BadChoice
 from cofferctl.files import NotWritable
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from cofferctl.commands.recall import BadChoice
+from cofferctl.choices import BadChoice
 
 TITLED = "---\ntitle: {0}\ncreated_at: {1}\nupdated_at: {2}\n---\n{0} text\n"
 

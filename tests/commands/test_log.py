@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from cofferctl.commands.recall import BadChoice
+from cofferctl.choices import BadChoice
 from cofferctl.dates import BadDate
 from cofferctl.selecting import NoSuchFact
 

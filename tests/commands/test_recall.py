@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from cofferctl.commands.recall import BadChoice, QueryTooLong
+from cofferctl.choices import BadChoice
+from cofferctl.commands.recall import QueryTooLong
 from cofferctl.dates import BadDate
 from cofferctl.scope import ScopeUnresolved
 from cofferctl.searching import BadPattern

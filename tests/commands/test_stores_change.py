@@ -9,7 +9,7 @@ from support.cli import cli
 from support.memory import git
 
 from cofferctl import files, store
-from cofferctl.commands.recall import BadChoice
+from cofferctl.choices import BadChoice
 from cofferctl.commands.settings import DamagedSettings
 from cofferctl.commands.stores import NotConfirmed, list_stores, show_store
 from cofferctl.commands.stores_change import (

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -19,6 +20,8 @@ _FOLLOWED = frozenset({"memory_superseded", "memory_moved", "memory_restored", "
 _NEVER_DELETE = frozenset(
     {"memory_added", "memory_updated", "memory_imported", "rule_appended", "journal_append", "handoff_set"}
 )
+_BIRTHS = frozenset({"memory_added", "memory_imported", "memory_superseded"})
+"""What came into a path by these was new: what lay there before was another fact, by chance of the same name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,15 +43,15 @@ def find(stores: Sequence[Store], selector: str) -> Trace:
     try:
         selected = selecting.select(stores, selector)
     except NoSuchFact as missing:
-        found = next((trace for store in stores for trace in _forgotten(store, selector)), None)
-        if found is None:
+        found = [one for store in stores for one in _forgotten(store, selector)]
+        if not found:
             raise missing from None
-        return found
+        return max(found, key=lambda one: one[0])[1]
     return Trace(selected.store, selected.fact.path, selected.fact.id, exists=True)
 
 
-def _forgotten(store: Store, selector: str) -> Iterator[Trace]:
-    """The newest forgotten file of that path or id."""
+def _forgotten(store: Store, selector: str) -> Iterator[tuple[tuple[float, bool], Trace]]:
+    """The newest forgotten file of that path or id, and when it went; at one time, forgotten comes after moved."""
     path = lanes.checked_path(selector) if "/" in selector or selector.endswith(".md") else None
     wanted = selector.upper()
     history = History(store.directory)
@@ -58,7 +61,7 @@ def _forgotten(store: Store, selector: str) -> Iterator[Trace]:
             if blob is not None and gone not in work.entries and (path is None or gone == path):
                 identifier = fact.parse(gone, history.blob(blob.hex())).id
                 if path or identifier.startswith(wanted):
-                    yield Trace(store, gone, identifier, exists=False)
+                    yield (math.inf, True), Trace(store, gone, identifier, exists=False)
                     return
         for entry in history.touching(path) if path else history.entries():
             if entry.record.event in _NEVER_DELETE:
@@ -68,7 +71,8 @@ def _forgotten(store: Store, selector: str) -> Iterator[Trace]:
                     continue
                 identifier = fact.parse(delta.path, history.blob(delta.before)).id
                 if path or identifier.startswith(wanted):
-                    yield Trace(store, delta.path, identifier, exists=False)
+                    when = (entry.time, entry.record.event != "memory_moved")
+                    yield when, Trace(store, delta.path, identifier, exists=False)
                     return
     finally:
         history.close()
@@ -78,14 +82,33 @@ def entries(history: History, trace: Trace) -> Iterator[tuple[Entry, Delta]]:
     """The commits that touched a fact, newest first, with what each did to its file; followed from path to path."""
     followed = {trace.path}
     ids = {trace.id}
+    begun = trace.exists
     for entry in history.touching_any(followed):
+        begun = begun or any(_is(history, trace, delta) for delta in entry.deltas)
+        if not begun:  # its path was given to another fact since
+            continue
         if entry.record.event in _FOLLOWED:
             for delta in entry.deltas:
                 if delta.path in followed and delta.before is None:
                     followed |= _sources(history, entry, delta, ids)
+        born = set()
         for delta in entry.deltas:
             if delta.path in followed:
                 yield entry, delta
+                if delta.before is None and entry.record.event in _BIRTHS:
+                    born.add(delta.path)
+        followed -= born
+        if not followed:
+            return
+
+
+def _is(history: History, trace: Trace, delta: Delta) -> bool:
+    """Whether a change of a path is one of a forgotten fact's own file."""
+    blob = delta.before or delta.after
+    if delta.path != trace.path or blob is None:
+        return False
+    found = fact.parse(delta.path, history.blob(blob))
+    return found.id == trace.id or not found.has_id
 
 
 def _sources(history: History, entry: Entry, arrived: Delta, ids: set[str]) -> set[str]:

@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from cofferctl import lanes, ulid
+from cofferctl import documents, lanes, ulid
 from cofferctl.errors import CofferError, ExitCode
 
 if TYPE_CHECKING:
@@ -68,6 +68,20 @@ def select(stores: Sequence[Store], selector: str) -> Selected:
     if "/" in selector or selector.endswith(".md"):
         return _by_path(stores, lanes.checked_path(selector), selector)
     raise NoSuchFact(selector)
+
+
+def entry(stores: Sequence[Store], selector: str) -> tuple[Store, str, str] | None:
+    """The journal entry with an id: its store, its file, its whole id; None when there is none."""
+    wanted = selector.upper()
+    if not _PREFIX.fullmatch(wanted):
+        return None
+    for store in stores:
+        for path in store.scan().entries:
+            data = store.read(path) if lanes.lane_of(path) == "journal" else None
+            for document in documents.of(path, data, lambda _: 0.0) if data else ():
+                if document.id.startswith(wanted):
+                    return store, path, document.id
+    return None
 
 
 def path_of(work: Worktree, selected: Selected) -> str:

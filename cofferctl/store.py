@@ -199,7 +199,7 @@ def create(store: Store) -> None:
     """Make an empty store beside its place and move it there, so that nobody ever sees half of one."""
     import shutil  # noqa: PLC0415
 
-    from cofferctl.history import repository  # noqa: PLC0415
+    from cofferctl.history import making, repository  # noqa: PLC0415
 
     parent = store.directory.parent
     memory = parent if store.id == GLOBAL_ID else parent.parent
@@ -213,7 +213,7 @@ def create(store: Store) -> None:
             shutil.rmtree(dead, ignore_errors=True)
         new = memory / f".new-{ulid.new(0)}"
         new.mkdir(mode=0o700)
-        repository.init(new)
+        making.init(new)
         for name, text in (
             ("store.toml", _store_toml(store.id).decode()),
             (".gitattributes", _ATTRIBUTES),

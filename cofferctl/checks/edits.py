@@ -57,7 +57,7 @@ def withheld_deletions(patient: Patient) -> Iterator[Finding]:
             "withheld_deletions",
             "warning",
             f"{len(gone):,} files are gone and not committed as deleted, in case that was not meant: {some(gone)}; "
-            f"`git -C {patient.store.directory} checkout -- .` brings them back",
+            f"`{patient.git('checkout -- .')}` brings them back",
             fix=f"{FIX} --yes",
         )
 
@@ -67,7 +67,7 @@ def unfinished(patient: Patient) -> Iterator[Finding]:
     what = patient.pending.unfinished
     if what:
         message = f"the store is in the middle of {what}: nothing is committed until that ends"
-        yield patient.finding("unfinished", "warning", message, fix=f"git -C {patient.store.directory} status")
+        yield patient.finding("unfinished", "warning", message, fix=patient.git("status"))
 
 
 def repair(patient: Patient, findings: Sequence[Finding], *, yes: bool) -> None:  # noqa: ARG001

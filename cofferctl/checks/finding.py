@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from shlex import quote
 from typing import TYPE_CHECKING, Literal
 
 from cofferctl import worktree
@@ -69,6 +70,14 @@ class Patient:
     ) -> Finding:
         """A finding about this store."""
         return Finding(kind, level, self.store.name, path, message, fix)
+
+    def command(self, verb: str, path: str) -> str:
+        """What to type to do something to one of its files, wherever one stands."""
+        return f"cofferctl {verb} {quote(path)} --store {self.store.name}"
+
+    def git(self, rest: str) -> str:
+        """What to type to run git in the store."""
+        return f"git -C {quote(str(self.store.directory))} {rest}"
 
 
 def some(names: list[str]) -> str:

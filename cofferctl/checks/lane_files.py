@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import stat
 from collections import defaultdict
+from shlex import quote
 from typing import TYPE_CHECKING
 
 from cofferctl import lanes
@@ -29,7 +30,9 @@ def odd_files(patient: Patient) -> Iterator[Finding]:
         yield patient.finding(kind, "warning", message, path, fix)
     for directory in patient.work.unreadable:
         message = f"{directory} cannot be listed; its facts are not found"
-        yield patient.finding("unreadable", "warning", message, directory, f"chmod u+rx {directory}")
+        yield patient.finding(
+            "unreadable", "warning", message, directory, f"chmod u+rx {quote(str(patient.store.directory / directory))}"
+        )
 
 
 def linked_directories(patient: Patient) -> Iterator[Finding]:
@@ -74,7 +77,7 @@ def recovered(patient: Patient) -> Iterator[Finding]:
     for path in sorted(patient.work.entries):
         if path.startswith(f"{lanes.INBOX}/{_RECOVERED}"):
             message = f"{path} holds a text that was saved while a write died; read it, then keep it or forget it"
-            yield patient.finding("recovered", "note", message, path, f"cofferctl forget {path}")
+            yield patient.finding("recovered", "note", message, path, patient.command("show", path))
 
 
 STORE = (odd_files, linked_directories, namesakes, same_ids, recovered)
@@ -86,7 +89,7 @@ def _special(patient: Patient, path: str) -> tuple[str, str]:
     except OSError:
         return "unreadable", "look at its permissions"
     if stat.S_ISREG(mode):
-        return "unreadable", f"chmod u+r {path}"
+        return "unreadable", f"chmod u+r {quote(str(patient.store.directory / path))}"
     return ("link", "put the file itself there") if stat.S_ISLNK(mode) else ("special", "move it out of the store")
 
 

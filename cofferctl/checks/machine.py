@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import stat
+from shlex import quote
 from typing import TYPE_CHECKING, Any
 
 from cofferctl import bindings, config, events, files, store
@@ -86,12 +87,12 @@ def leftovers(coffer: Coffer) -> Iterator[Finding]:
         yield _finding("leftover", "note", f"{path} was left by a command that died", str(path), FIX)
     for path in sorted(coffer.config.home.glob("bindings.toml.damaged-*")):
         message = f"{path} is a damaged bindings.toml that was set aside"
-        yield _finding("set_aside", "note", message, str(path), f"read it, then: rm '{path}'")
+        yield _finding("set_aside", "note", message, str(path), f"read it, then: rm {quote(str(path))}")
 
 
 def permissions(coffer: Coffer) -> Iterator[Finding]:
     """What other users of the machine could read or change."""
-    home = coffer.config.home
+    home = coffer.config.home.resolve()
     loose = list(_loose(home))
     if loose:
         names = [os.path.relpath(path, home) for path in loose]
@@ -105,7 +106,7 @@ def store_settings(patient: Patient) -> Iterator[Finding]:
     """store.toml."""
     path = patient.store.directory / "store.toml"
     found, wrong = config.load(path)
-    again = f"git -C {patient.store.directory} checkout -- store.toml"
+    again = patient.git("checkout -- store.toml")
     if wrong or not path.is_file():
         message = "store.toml is not valid TOML and is ignored" if wrong else "store.toml is missing"
         yield patient.finding("settings", "warning", message, "store.toml", again)
@@ -125,7 +126,7 @@ def store_settings(patient: Patient) -> Iterator[Finding]:
 
 def tighten(coffer: Coffer, findings: Sequence[Finding]) -> None:  # noqa: ARG001
     """Take other users' rights away."""
-    for path in _loose(coffer.config.home):
+    for path in _loose(coffer.config.home.resolve()):
         os.chmod(path, stat.S_IMODE(os.lstat(path).st_mode) & ~_OTHERS)
 
 
@@ -167,7 +168,7 @@ def _loose(home: Path) -> Iterator[str]:
         return
     pending = [str(home)]
     while pending:
-        path = pending.pop(0)
+        path = pending.pop()
         try:
             mode = os.lstat(path).st_mode
             entries = list(os.scandir(path)) if stat.S_ISDIR(mode) else []

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from shlex import quote
 from typing import TYPE_CHECKING
 
 from cofferctl.checks.edits import YOUNG_SECONDS
@@ -31,7 +32,7 @@ def locks(patient: Patient) -> Iterator[Finding]:
             yield patient.finding("lock", "warning", f"{held}; a write that died may have left it", path, FIX)
         else:
             message = f"{held}: while it is there, nothing but new facts can be written, and those are not committed"
-            yield patient.finding("lock", "error", message, path, f"if no git runs there: rm '{lock}'")
+            yield patient.finding("lock", "error", message, path, f"if no git runs there: rm {quote(str(lock))}")
 
 
 def objects(patient: Patient) -> Iterator[Finding]:
@@ -39,7 +40,7 @@ def objects(patient: Patient) -> Iterator[Finding]:
     wrong = programs.fsck(patient.store.directory)
     if wrong:
         message = f"git fsck finds the history damaged: {some(wrong)}"
-        yield patient.finding("fsck", "error", message, fix=f"git -C {patient.store.directory} fsck")
+        yield patient.finding("fsck", "error", message, fix=patient.git("fsck"))
 
 
 STORE = (locks, objects)

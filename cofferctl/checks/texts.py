@@ -43,7 +43,7 @@ def texts(patient: Patient) -> Iterator[Finding]:
             yield from _secrets(patient, path, text)
             if phrases.search(text):
                 message = f"{path} holds a sentence that orders its reader about; it is shown as a note, never obeyed"
-                yield patient.finding("instruction", "warning", message, path, f"cofferctl show {path}")
+                yield patient.finding("instruction", "warning", message, path, patient.command("show", path))
 
 
 STORE = (texts,)
@@ -53,10 +53,10 @@ def _form(patient: Patient, parsed: Fact) -> Iterator[Finding]:
     path = parsed.path
     if not parsed.head_ok:
         message = f"{path} begins with a head that cannot be read; all of it counts as text, and it is never rewritten"
-        yield patient.finding("head", "warning", message, path, "mend its YAML in an editor")
+        yield patient.finding("head", "warning", message, path, patient.command("edit", path))
     if parsed.conflict:
         message = f"{path} holds merge markers; both sides are found"
-        yield patient.finding("conflict", "warning", message, path, "choose one side in an editor")
+        yield patient.finding("conflict", "warning", message, path, patient.command("edit", path))
     if parsed.replaced:
         message = f"{path} is not UTF-8; some of its characters are not found"
         yield patient.finding("not_utf8", "warning", message, path, "save it as UTF-8")
@@ -66,6 +66,5 @@ def _secrets(patient: Patient, path: str, text: str) -> Iterator[Finding]:
     kinds = sorted({found.kind for found in secrets.find(text)})
     if kinds:
         message = f"{path} seems to hold a secret ({', '.join(kinds)}); it is masked, but git keeps it"
-        yield patient.finding(
-            "secret", "warning", message, path, "change the secret where it is used, then edit the file"
-        )
+        fix = f"change the secret where it is used, then: {patient.command('edit', path)}"
+        yield patient.finding("secret", "warning", message, path, fix)

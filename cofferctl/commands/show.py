@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from cofferctl import dates, documents, fact, lanes, secrets, selecting
@@ -10,10 +11,13 @@ from cofferctl.coffer import FileTimes
 from cofferctl.selecting import NoSuchFact
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from cofferctl.coffer import Coffer
     from cofferctl.fact import Fact
     from cofferctl.history.log import History
     from cofferctl.selecting import Selected
+    from cofferctl.store import Store
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,16 +74,43 @@ def show(
     """
     from cofferctl.history.log import History  # noqa: PLC0415 - dulwich
 
-    selected = selecting.select([found for found in coffer.readable(scope, store) if found.exists], selector)
+    selected, entry = _select(coffer.existing(scope, store), selector)
     history = History(selected.store.directory)
     try:
         data = _content(coffer, selected, history, at)
         entries = list(history.touching(selected.fact.path))
     finally:
         history.close()
-    parsed = fact.parse(selected.fact.path, data)
+    parsed = _part(fact.parse(selected.fact.path, data), data, entry)
     text = fact.decode(data) if raw else None
     return _shown(coffer, selected, parsed, text, entries[0].commit if entries else None, len(entries), reveal=reveal)
+
+
+def _select(stores: Sequence[Store], selector: str) -> tuple[Selected, str | None]:
+    """The fact a selector names; for an entry of a journal, the day's file and the entry's id."""
+    try:
+        return selecting.select(stores, selector), None
+    except NoSuchFact:
+        found = selecting.entry(stores, selector)
+        if found is None:
+            raise
+        return selecting.select([found[0]], found[1]), found[2]
+
+
+def _part(whole: Fact, data: bytes, entry: str | None) -> Fact:
+    """One entry of a journal file as a fact."""
+    for document in documents.of(whole.path, data, lambda _: 0.0) if entry else ():
+        if document.id == entry:
+            moment = datetime.fromtimestamp(document.time, UTC)
+            return replace(
+                whole,
+                id=document.id,
+                title=document.title,
+                body=document.body.strip("\n"),
+                created_at=moment,
+                updated_at=moment,
+            )
+    return whole
 
 
 def _content(coffer: Coffer, selected: Selected, history: History, at: str | None) -> bytes:

@@ -26,6 +26,7 @@ from dulwich.repo import Repo, UnsupportedExtension, UnsupportedVersion
 from cofferctl.errors import CofferError, ExitCode
 from cofferctl.files import fsync_dir, make_private_dirs, write_new
 from cofferctl.history import walking
+from cofferctl.history.trees import Trees
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -36,13 +37,7 @@ if TYPE_CHECKING:
 REGULAR = 0o100644
 _DIRECTORY = 0o040000
 _COMMIT = 1
-_TREE = 2
 _NODES_MOST = 5_000
-_TREES_MOST = 200
-_TREE_MODE = b"40000"
-_TREE_ENTRY = re.compile(rb"([0-7]+) ([^\0]+)\0(.{20})", re.DOTALL)
-"""Mode, name and raw id: https://git-scm.com/book/en/v2/Git-Internals-Git-Objects."""
-_HEX_LENGTH = 40
 _HEX = re.compile(rb"[0-9a-f]{40}")
 PACK_FROM = 200
 """From this many new objects on, one pack is written instead of single files."""
@@ -117,7 +112,7 @@ class Repository:
             raise NotAStore(path, error) from error
         self._objects = self._repo.object_store
         self._nodes: dict[bytes, Node] = {}
-        self._trees: dict[bytes, dict[bytes, tuple[bytes, bytes]]] = {}
+        self._trees = Trees(self._objects)
         self._parents: dict[bytes, tuple[bytes, ...]] | None = None
         self._objects.fsync_object_files = True  # in memory: git warns about it in a config file
 
@@ -183,42 +178,9 @@ class Repository:
             NotAStore: a tree is damaged.
         """
         try:
-            return iter(list(self._changes("", old, new)))
-        except _UNREADABLE as error:
+            return iter(list(self._trees.changes(old, new)))
+        except (ValueError, *_UNREADABLE) as error:
             raise NotAStore(self.path, f"a tree is damaged ({error})") from error
-
-    def _changes(
-        self, prefix: str, old: bytes | None, new: bytes | None
-    ) -> Iterator[tuple[str, bytes | None, bytes | None]]:
-        """Level by level, so that what two trees have in common is not read."""
-        before, after = self._entries(old), self._entries(new)
-        for name in {name for name, _ in before.items() ^ after.items()}:
-            was, now = before.get(name), after.get(name)
-            path = prefix + os.fsdecode(name)
-            below = [found[1].hex().encode() if found and found[0] == _TREE_MODE else None for found in (was, now)]
-            if any(below):
-                yield from self._changes(f"{path}/", *below)
-            blobs = [found[1].hex().encode() if found and found[0] != _TREE_MODE else None for found in (was, now)]
-            if any(blobs):
-                yield path, blobs[0], blobs[1]
-
-    def _entries(self, tree: bytes | None) -> dict[bytes, tuple[bytes, bytes]]:
-        """Name -> (mode, raw id) of one tree; the last ones read are remembered: a commit's tree is its child's base.
-
-        Raises:
-            KeyError: it is not there.
-        """
-        if tree is None:
-            return {}
-        if tree not in self._trees:
-            if len(self._trees) >= _TREES_MOST:
-                self._trees.clear()
-            kind, raw = self._objects.get_raw(ObjectID(tree))
-            found = _TREE_ENTRY.findall(raw)
-            if kind != _TREE or sum(len(mode) + len(name) for mode, name, _ in found) + 22 * len(found) != len(raw):
-                raise NotAStore(self.path, f"tree {tree.decode()} is damaged")
-            self._trees[tree] = {name: (mode, blob) for mode, name, blob in found}
-        return self._trees[tree]
 
     def paths(self, tree: bytes | None) -> Iterator[tuple[str, bytes]]:
         """Every (path, blob id) below a tree."""
@@ -242,10 +204,10 @@ class Repository:
 
     def child(self, tree: bytes, name: bytes) -> bytes | None:
         """The id (20 raw bytes) under a name of one tree, without parsing it: for walking long histories."""
-        kind, raw = self._raw(ObjectID(tree) if len(tree) == _HEX_LENGTH else RawObjectID(tree))
-        at = raw.find(b" " + name + b"\0") if kind == _TREE else -1
-        start = at + len(name) + 2
-        return raw[start : start + 20] if at >= 0 else None
+        try:
+            return self._trees.child(tree, name)
+        except (ValueError, *_DAMAGE) as error:
+            raise NotAStore(self.path, f"a tree is missing or damaged ({error})") from error
 
     def node(self, name: bytes) -> Node:
         """A commit for walking; its parents as a shallow clone has them. The last ones read are remembered."""
@@ -416,33 +378,6 @@ class RefLocked(CofferError):
 def make_blob(data: bytes) -> Blob:
     """A blob object, not written yet."""
     return Blob.from_string(data)
-
-
-def init(path: Path, branch: str = "main") -> None:
-    """Make an empty repository for a store, whose settings no user or system configuration can change.
-
-    splitIndex and sparse index are off because dulwich cannot read those; nothing is ever pruned.
-    """
-    from dulwich.config import StackedConfig  # noqa: PLC0415
-
-    repo = Repo.init(str(path), config=StackedConfig([]), default_branch=branch.encode())
-    config = repo.get_config()
-    for section, name, value in (
-        ("core", "splitIndex", "false"),
-        ("core", "sharedRepository", "0600"),
-        ("core", "autocrlf", "false"),
-        ("index", "sparse", "false"),
-        ("gc", "pruneExpire", "never"),
-        ("gc", "reflogExpire", "never"),
-        ("gc", "reflogExpireUnreachable", "never"),
-    ):
-        config.set((section.encode(),), name.encode(), value.encode())
-    config.write_to_path()
-    repo.close()
-
-
-def _oid(name: bytes | None) -> ObjectID | None:
-    return ObjectID(name) if name else None
 
 
 def _delays(seconds: float) -> Iterator[float]:

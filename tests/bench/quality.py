@@ -19,7 +19,7 @@ KS = (1, 5, 10)
 
 def title_of(text):
     """The first sentence, cut at 80 characters: what an imported fact is called."""
-    return re.split(r"(?<=[.!?])\s|\n|(?<=[。！？])", text.strip(), maxsplit=1)[0][:80]  # noqa: RUF001
+    return re.split(r"(?<=[.!?])\s|\n|(?<=[。！？])", text.strip(), maxsplit=1)[0][:80]
 
 
 def document(row):

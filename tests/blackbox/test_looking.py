@@ -39,7 +39,8 @@ class Screen:
         wanted.pop("COLUMNS", None)
         self.process = subprocess.Popen(
             [PROGRAM, *args], cwd=cwd, env=wanted, stdin=follower, stdout=follower, stderr=follower, close_fds=True,
-            start_new_session=True, preexec_fn=lambda: fcntl.ioctl(0, termios.TIOCSCTTY, 0),
+            start_new_session=True,
+            preexec_fn=lambda: fcntl.ioctl(0, termios.TIOCSCTTY, 0),  # noqa: PLW1509 - no threads; Ctrl-C needs it
         )  # fmt: skip
         os.close(follower)
         self.seen = ""

@@ -10,7 +10,7 @@ import pytest
 from cofferctl.commands.edit import edit
 from cofferctl.commands.forget import forget
 from cofferctl.commands.move import move
-from cofferctl.commands.restore import restore
+from cofferctl.commands.restore import NothingBefore, restore
 from cofferctl.commands.supersede import supersede
 from cofferctl.history import programs, walking
 from cofferctl.history.log import History
@@ -62,6 +62,7 @@ def test_a_move_within_one_second(memory):
     move(memory.coffer, made.id, "global")
     forget(memory.coffer, [made.id])
     assert events(memory, made.id) == ["deleted", "moved", "moved", "added"]
+    assert restore(memory.coffer, made.id).store == "global"
 
 
 def test_a_file_renamed_by_hand(memory):
@@ -70,6 +71,17 @@ def test_a_file_renamed_by_hand(memory):
     assert events(memory, made.id) == ["added"]
     memory.remember("next")
     assert events(memory, made.id) == ["outside_edit", "added"]
+
+
+def test_another_fact_that_had_the_same_name_is_not_followed(memory):
+    old = memory.remember("The gate is shut")
+    forget(memory.coffer, [old.id])
+    new = memory.remember("The gate is shut")
+    assert (new.path, new.id != old.id) == (old.path, True)
+    assert events(memory, new.id) == ["added"]
+    assert events(memory, old.id) == ["deleted", "added"]
+    with pytest.raises(NothingBefore):
+        restore(memory.coffer, new.id)
 
 
 def test_filters_and_a_limit_hold_for_one_fact(memory):

@@ -32,6 +32,20 @@ def test_a_fact_is_found_in_either_store(memory):
         memory.show(made.id, scope="project")
 
 
+def test_an_entry_of_a_journal_by_the_id_that_recall_gives(memory):
+    memory.remember("seed")
+    memory.file("journal").mkdir()
+    mark = "<!-- id 01HZXK5Q8V7N3M2P4R6S8T0W1Y actor user -->"
+    text = f"## 10:00 Kestrel\n\nA kestrel.\n\n## 11:30 Marmot\n{mark}\n\nA marmot.\n"
+    memory.file("journal/2026-06-09.md").write_text(text)
+    for query, title in (("marmot", "Marmot"), ("kestrel", "Kestrel")):
+        (hit,) = memory.hits(query)
+        shown = memory.show(hit.id)
+        assert (shown.id, shown.title, shown.lane) == (hit.id, title, "journal")
+        assert title.lower() in shown.body
+    assert memory.show("journal/2026-06-09.md").body == text.removesuffix("\n")
+
+
 @pytest.mark.parametrize(
     "selector", ["01ABC", "lamp", "", "01ABCDEFGHJKMNPQRSTVWXYZ00", "knowledge/inbox/no.md", "*", "HEAD"]
 )

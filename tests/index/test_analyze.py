@@ -1,7 +1,5 @@
 """Which texts meet which queries: identifiers, scripts without spaces, forms of one character."""
 
-# ruff: noqa: RUF001 - full-width letters are what is tested
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

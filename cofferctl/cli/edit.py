@@ -8,7 +8,7 @@ Examples:
 
   cofferctl edit 01KV5Q2M "The build needs Python 3.12."
 
-  cofferctl edit knowledge/inbox/build.md --title "Python version" --expect 4f2a91c
+  cofferctl edit knowledge/inbox/build.md --title Python --expect 4f2a91c
 """
 
 from __future__ import annotations

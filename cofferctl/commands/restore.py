@@ -5,9 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from cofferctl import dates, fact, lanes, past, secrets
+from cofferctl import dates, fact, lanes, past, secrets, ulid
 from cofferctl.errors import CofferError, ExitCode
 from cofferctl.history.log import History, NoSuchRevision
+from cofferctl.inbox import Inbox
 from cofferctl.selecting import NoSuchFact
 from cofferctl.transaction import Change
 
@@ -120,12 +121,17 @@ def _placed(coffer: Coffer, trace: Trace, work: Worktree, state: _State) -> _Sta
 
     A fact that lives on in another store comes back as a fact of its own: one id names one file.
     """
-    identifier = fact.parse(state.path, state.data).id.encode()
+    parsed = fact.parse(state.path, state.data)
+    identifier = parsed.id.encode()
     twins = [path for path, entry in work.entries.items() if entry.id == identifier and path != state.path]
-    if twins:
-        if lanes.lane_of(twins[0]) == "superseded":
-            return replace(state, replaces=twins[0])
+    if twins and lanes.lane_of(twins[0]) != "superseded":
         return replace(state, path=twins[0])
+    there = work.entries.get(state.path)
+    if there and parsed.has_id and there.id not in (identifier, ulid.derived(state.path).encode()):
+        month = f"{parsed.created_at or coffer.clock():%Y-%m}"  # its old name is another fact's now
+        state = replace(state, path=Inbox(trace.store.directory).place(parsed.title, parsed.id, month))
+    if twins:
+        return replace(state, replaces=twins[0])
     others = (other for other in coffer.existing() if other.id != trace.store.id)
     if any(entry.id == identifier for other in others for entry in other.scan().entries.values()):
         return replace(state, data=fact.with_id(state.data, coffer.new_id()))

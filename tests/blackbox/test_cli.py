@@ -80,7 +80,7 @@ def test_what_a_pipe_gets(told, tmp_path):
         "The lighthouse keeper is on duty until nine. Ask her first.\n"
     )
     assert out("where") == (
-        "project: <tmp>/proj  (main)\n"
+        "here:    <tmp>/proj  (main)\n"
         "project: <tmp>/coffer/memory/projects/<id>  (this repository is bound to it)\n"
         "global:  <tmp>/coffer/memory/global  (it is used everywhere)\n"
     )

@@ -239,6 +239,16 @@ def test_restore_after_an_edit_from_outside(memory):
     assert [entry.event for entry in memory.log().entries][:2] == ["memory_restored", "outside_edit"]
 
 
+def test_a_fact_comes_back_beside_the_one_that_has_its_name_now(memory):
+    first = memory.remember("The kettle is on the shelf.")
+    forget(memory.coffer, [first.id])
+    second = memory.remember("The kettle is on the shelf.")
+    assert (second.path, second.id != first.id) == (first.path, True)
+    back = restore(memory.coffer, first.id)
+    assert back.path != second.path
+    assert {item.id for item in memory.list().facts} == {first.id, second.id}
+
+
 def test_nothing_to_restore(memory):
     made = memory.remember("One.")
     with pytest.raises(NothingBefore):

@@ -6,6 +6,7 @@ import contextlib
 import os
 import shlex
 import shutil
+import signal
 import subprocess
 import sys
 from typing import TYPE_CHECKING
@@ -49,6 +50,7 @@ def paged() -> Iterator[None]:
     sys.stdout.flush()
     os.dup2(process.stdin.fileno(), 1)
     process.stdin.close()
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the pager's to handle
     try:
         with render.through_pager(width):
             yield
@@ -58,7 +60,8 @@ def paged() -> Iterator[None]:
             sys.stdout.flush()  # what nobody read must not reach the screen later
         os.dup2(screen, 1)  # closes the pager's input
         os.close(screen)
-        _wait(process)
+        process.wait()
+        signal.signal(signal.SIGINT, before)
 
 
 def _start(words: list[str]) -> subprocess.Popen[bytes] | None:
@@ -67,13 +70,3 @@ def _start(words: list[str]) -> subprocess.Popen[bytes] | None:
     with contextlib.suppress(OSError):
         return subprocess.Popen(words, stdin=subprocess.PIPE, env={**_DEFAULTS, **os.environ})  # noqa: S603
     return None
-
-
-def _wait(process: subprocess.Popen[bytes]) -> None:
-    """Wait for the user to leave it; Ctrl-C is the pager's to handle."""
-    while True:
-        try:
-            process.wait()
-        except KeyboardInterrupt:
-            continue
-        return

@@ -40,6 +40,7 @@ def find(stores: Sequence[Store], selector: str) -> Trace:
     Raises:
         NoSuchFact, Ambiguous, PathRefused: it names none that ever was.
     """
+    stores, selector = selecting.in_scope(stores, selector)
     try:
         selected = selecting.select(stores, selector)
     except NoSuchFact as missing:

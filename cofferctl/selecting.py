@@ -63,11 +63,20 @@ def select(stores: Sequence[Store], selector: str) -> Selected:
         NoSuchFact, Ambiguous: it names none, or several.
         PathRefused: it is a path that leads out of the lanes.
     """
+    stores, selector = in_scope(stores, selector)
     if _PREFIX.fullmatch(selector.upper()):
         return _by_id(stores, selector.upper())
     if "/" in selector or selector.endswith(".md"):
         return _by_path(stores, lanes.checked_path(selector), selector)
     raise NoSuchFact(selector)
+
+
+def in_scope(stores: Sequence[Store], selector: str) -> tuple[Sequence[Store], str]:
+    """The stores that `<scope>:<path>`, as answers name their source, can mean, and the path."""
+    scope, colon, path = selector.partition(":")
+    if colon and scope in ("project", "global"):
+        return [store for store in stores if store.scope == scope], path
+    return stores, selector
 
 
 def entry(stores: Sequence[Store], selector: str) -> tuple[Store, str, str] | None:

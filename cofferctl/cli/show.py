@@ -1,6 +1,6 @@
 """Show one fact, whole.
 
-FACT is its id, at least the first 6 characters of that, or its path in the store. What looks like a secret is masked
+FACT is its id, at least the first 6 characters of that, its path in the store, or the source that recall prints. What looks like a secret is masked
 unless --reveal is given.
 
 Examples:

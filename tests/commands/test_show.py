@@ -24,6 +24,17 @@ def test_a_fact_by_id_prefix_and_path(memory):
     assert shown.raw is None
 
 
+def test_a_fact_by_the_source_that_recall_names(memory):
+    memory.remember("The lamp is green")
+    everywhere = memory.remember("The lamp is blue", scope="global")
+    for hit in memory.hits("lamp"):
+        assert memory.show(hit.source).id == hit.id
+    with pytest.raises(NoSuchFact):
+        memory.show(f"project:{everywhere.path}")
+    with pytest.raises(PathRefused):
+        memory.show("project:../x.md")
+
+
 def test_a_fact_is_found_in_either_store(memory):
     made = memory.remember("Everywhere", scope="global")
     assert memory.show(made.id).scope == "global"

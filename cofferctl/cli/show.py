@@ -1,7 +1,7 @@
 """Show one fact, whole.
 
-FACT is its id, at least the first 6 characters of that, its path in the store, or the source that recall prints. What looks like a secret is masked
-unless --reveal is given.
+FACT is its id, at least the first 6 characters of that, its path in the store, or the source that recall prints. What
+looks like a secret is masked unless --reveal is given.
 
 Examples:
   cofferctl show 01KV5Q2M

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 from cofferctl import lanes, secrets, ulid, worktree
@@ -18,8 +19,6 @@ if TYPE_CHECKING:
     from cofferctl.intake import Draft
     from cofferctl.store import Store
     from cofferctl.worktree import Worktree
-
-REPORT_EVERY = 200
 
 
 class NoSuchFile(CofferError):
@@ -90,19 +89,16 @@ def _target(coffer: Coffer, scope: str | None, store: str | None) -> Store | Non
 def _plan(coffer: Coffer, target: Store, work: Worktree, drafts: Sequence[Draft], operation: str) -> Change[Imported]:
     known, inbox = Known(target, work), Inbox(target.directory)
     contents: dict[str, bytes | None] = {}
-    for number, draft in enumerate(drafts):
-        if coffer.progress and number % REPORT_EVERY == 0:
-            coffer.progress("importing", number, len(drafts))
+    for draft in drafts:
         if known.is_new(draft):
             identifier = ulid.new(max(0, int(draft.created_at.timestamp() * 1000)))
             path = inbox.place(secrets.mask(draft.title), identifier, f"{draft.created_at:%Y-%m}")
             contents[path] = draft.render(identifier)
-    if coffer.progress:
-        coffer.progress("importing", len(drafts), len(drafts))
+    report = partial(coffer.progress, "importing") if coffer.progress else None
     subject = f"import: {len(contents)} fact{'s' * (len(contents) != 1)}"
     record = coffer.who().record("memory_imported", subject, operation=operation)
     result = Imported(target.name, len(contents), len(drafts) - len(contents), None, None, dry_run=False, notices=())
-    return Change(contents, record, result)
+    return Change(contents, record, result, report=report)
 
 
 class Known:

@@ -6,12 +6,13 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from cofferctl import fact, lanes, selecting
-from cofferctl.history.log import History
+from cofferctl import dates, fact, lanes, selecting
+from cofferctl.history.log import History, NoSuchRevision
 from cofferctl.selecting import NoSuchFact
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
+    from datetime import datetime
 
     from cofferctl.history.log import Delta, Entry
     from cofferctl.store import Store
@@ -77,6 +78,29 @@ def _forgotten(store: Store, selector: str) -> Iterator[tuple[tuple[float, bool]
                     return
     finally:
         history.close()
+
+
+def commit_at(history: History, given: str, now: datetime) -> str | None:
+    """The commit meant by a revision, else the last one before a date: `20260609` can be both.
+
+    Args:
+        history: the store's.
+        given: what was typed.
+        now: the time now, for dates like `2w`.
+
+    Returns:
+        Its id; None when the date is before the first commit.
+
+    Raises:
+        NoSuchRevision: it is neither.
+    """
+    try:
+        return history.resolve(given)
+    except NoSuchRevision as unknown:
+        try:
+            return history.at(dates.parse(given, now))
+        except dates.BadDate:
+            raise unknown from None
 
 
 def entries(history: History, trace: Trace) -> Iterator[tuple[Entry, Delta]]:

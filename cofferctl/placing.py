@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 SYNC_EACH_UP_TO = 200
 """From this many files on, the whole file system is synced once instead of every file."""
 
+REPORT_EVERY = 200
+
 
 class Raced(Exception):
     """Somebody else wrote the same file between our look and our rename; their text stands."""
@@ -70,12 +72,18 @@ class Placing:
         """The change is committed: nothing is to be taken back."""
         self._kept = True
 
-    def place(self, contents: Mapping[str, bytes | None], known: Mapping[str, Entry]) -> None:
+    def place(
+        self,
+        contents: Mapping[str, bytes | None],
+        known: Mapping[str, Entry],
+        report: Callable[[int, int], None] | None = None,
+    ) -> None:
         """Write and delete files, durably.
 
         Args:
             contents: path -> content, None to delete.
             known: the entries of files that are there, as they were when the change was planned.
+            report: told how many files are done, and of how many.
 
         Raises:
             Raced: a file is not what `known` says.
@@ -84,6 +92,8 @@ class Placing:
         files.make_private_dirs(self._scratch)
         self._bulk = len(contents) > SYNC_EACH_UP_TO and hasattr(os, "sync")
         for number, (path, data) in enumerate(contents.items()):
+            if report and number % REPORT_EVERY == 0:
+                report(number, len(contents))
             self._enter(path)
             entry = known.get(path)
             if data is None:
@@ -92,6 +102,8 @@ class Placing:
                 self._create(number, path, data)
             else:
                 self._replace(number, path, data, entry)
+        if report:
+            report(len(contents), len(contents))
         if self._bulk and sys.platform != "win32":
             os.sync()
             return

@@ -75,12 +75,14 @@ class Change(Generic[T]):
         record: what the commit says of itself.
         result: handed back in the receipt.
         outside: commit what was edited from outside even when there is nothing else to write.
+        report: told now and then how many of the files are in place, and of how many.
     """
 
     files: Mapping[str, bytes | None]
     record: message.Record
     result: T
     outside: bool = False
+    report: Callable[[int, int], None] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -210,7 +212,7 @@ class _Writer:
             self.log.write(
                 Intent(intent.pid, intent.lock, _text(branch.commit), _text(base), _text(commit)),
             )
-            placing.place(change.files, self._known(change.files, found))
+            placing.place(change.files, self._known(change.files, found), change.report)
             touched = _outside_blobs(found) | ours
             gitindex.publish(self.repo, touched, tree, self.log.scratch)
             if self.repo.branch() != branch:  # git lets go of its index before it moves HEAD to another branch

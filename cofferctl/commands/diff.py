@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from cofferctl import dates, past, patches, ulid
+from cofferctl import past, patches, ulid
 from cofferctl.errors import UsageError
 from cofferctl.history.log import History, NoSuchRevision
 from cofferctl.selecting import NoSuchFact
@@ -115,7 +115,7 @@ def _span(coffer: Coffer, stores: Sequence[Store], revisions: Sequence[str]) -> 
     for store in stores:
         history = History(store.directory)
         try:
-            found = [commit_at(coffer, history, given) for given in revisions]
+            found = [past.commit_at(history, given, coffer.clock()) for given in revisions]
             since = found[0] if found else history.head()
         except NoSuchRevision as missing:
             unknown = unknown or missing
@@ -125,21 +125,6 @@ def _span(coffer: Coffer, stores: Sequence[Store], revisions: Sequence[str]) -> 
         finally:
             history.close()
     raise unknown or NoSuchRevision(" ".join(revisions))
-
-
-def commit_at(coffer: Coffer, history: History, given: str) -> str | None:
-    """The commit meant by a revision, else the last one before a date (None: there was none).
-
-    Raises:
-        NoSuchRevision: it is neither.
-    """
-    try:
-        return history.resolve(given)
-    except NoSuchRevision as unknown:
-        try:
-            return history.at(dates.parse(given, coffer.clock()))
-        except dates.BadDate:
-            raise unknown from None
 
 
 def _files(coffer: Coffer, history: History, span: _Span, trace: Trace | None) -> Iterator[FileDiff]:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from cofferctl import dates, fact, lanes, past, secrets, ulid
+from cofferctl import fact, lanes, past, secrets, ulid
 from cofferctl.errors import CofferError, ExitCode
-from cofferctl.history.log import History, NoSuchRevision
+from cofferctl.history.log import History
 from cofferctl.inbox import Inbox
 from cofferctl.selecting import NoSuchFact
 from cofferctl.transaction import Change
@@ -105,7 +105,7 @@ def restore(
 
 def _state(coffer: Coffer, history: History, trace: Trace, work: Worktree, from_: str | None) -> _State:
     if from_ is not None:
-        return _state_at(history, trace, _commit(coffer, history, from_), from_)
+        return _state_at(history, trace, past.commit_at(history, from_, coffer.clock()), from_)
     if trace.exists and trace.path in work.differs:  # edited since HEAD: that edit is its last change
         committed = work.differs[trace.path]
         if committed is not None:
@@ -146,13 +146,3 @@ def _state_at(history: History, trace: Trace, commit: str | None, given: str) ->
         if data is not None:
             return _State(path, data, commit)
     raise NoSuchFact(f"{trace.path} at {given}")
-
-
-def _commit(coffer: Coffer, history: History, given: str) -> str | None:
-    try:
-        return history.resolve(given)
-    except NoSuchRevision as unknown:
-        try:
-            return history.at(dates.parse(given, coffer.clock()))
-        except dates.BadDate:
-            raise unknown from None

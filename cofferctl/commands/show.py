@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
-from cofferctl import dates, documents, fact, lanes, secrets, selecting
+from cofferctl import documents, fact, lanes, past, secrets, selecting
 from cofferctl.coffer import FileTimes
 from cofferctl.selecting import NoSuchFact
 
@@ -118,24 +118,11 @@ def _content(coffer: Coffer, selected: Selected, history: History, at: str | Non
     if at is None:
         data = selected.store.read(path)
     else:
-        commit = _commit(coffer, history, at)
+        commit = past.commit_at(history, at, coffer.clock())
         data = history.content(commit, path) if commit else None
     if data is None:
         raise NoSuchFact(f"{path} at {at}" if at else path)
     return data
-
-
-def _commit(coffer: Coffer, history: History, at: str) -> str | None:
-    """A revision, else a date: `20260609` can be both."""
-    from cofferctl.history.log import NoSuchRevision  # noqa: PLC0415
-
-    try:
-        return history.resolve(at)
-    except NoSuchRevision as unknown:
-        try:
-            return history.at(dates.parse(at, coffer.clock()))
-        except dates.BadDate:
-            raise unknown from None
 
 
 def _shown(

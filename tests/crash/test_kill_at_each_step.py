@@ -6,15 +6,13 @@ import json
 import os
 import shutil
 import signal
-import subprocess
-import sys
 import tempfile
 from collections import Counter
 from pathlib import Path
 
 import pytest
-from support import dying
 from support.cli import bodies, check_whole, cli, in_head, ok, on_disk, store_dir
+from support.killing import run
 
 from cofferctl import fact
 
@@ -90,16 +88,7 @@ class Scene:
         return self.die_in([self.home() for _ in kills], kills)
 
     def die_in(self, homes: list[Path], kills: list[list[object]]) -> list[tuple[list[object], Path, dict[str, int]]]:
-        jobs = [{"home": str(home), "kill": kill} for home, kill in zip(homes, kills, strict=True)]
-        done = subprocess.run(
-            [sys.executable, dying.__file__],
-            input=json.dumps({"argv": self.argv, "jobs": jobs}),
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-        assert done.returncode == 0, done.stderr
-        return list(zip(kills, homes, json.loads(done.stdout), strict=True))
+        return list(zip(kills, homes, run(self.argv, homes, kills), strict=True))
 
     def check(self, home: Path) -> None:
         """What must hold after the death: read first, then written to again."""

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import shutil
 import signal
-import subprocess
-import sys
 from typing import TYPE_CHECKING
 
 import pytest
-from support import dying
 from support.cli import check_whole, cli, in_head, ok, store_dir
+from support.killing import run
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -23,16 +20,7 @@ def die(argv: list[str], template: Path, kills: list[list[object]]) -> list[tupl
     for home in homes:
         shutil.rmtree(home, ignore_errors=True)
         shutil.copytree(template, home, symlinks=True)
-    jobs = [{"home": str(home), "kill": kill} for home, kill in zip(homes, kills, strict=True)]
-    done = subprocess.run(
-        [sys.executable, dying.__file__],
-        input=json.dumps({"argv": argv, "jobs": jobs}),
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr
-    return list(zip(homes, json.loads(done.stdout), strict=True))
+    return list(zip(homes, run(argv, homes, kills), strict=True))
 
 
 def everywhere(argv: list[str], template: Path) -> list[Path]:

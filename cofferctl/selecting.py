@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from cofferctl import documents, lanes, ulid
+from cofferctl import documents, fact, lanes, ulid
 from cofferctl.errors import CofferError, ExitCode
 
 if TYPE_CHECKING:
@@ -50,10 +50,11 @@ class Ambiguous(CofferError):
 
 @dataclass(frozen=True, slots=True)
 class Selected:
-    """A fact and where it is."""
+    """A fact and where it is; `entry` is the id of the one journal entry meant, None for the whole file."""
 
     store: Store
     fact: Fact
+    entry: str | None = None
 
 
 def select(stores: Sequence[Store], selector: str) -> Selected:
@@ -79,8 +80,22 @@ def in_scope(stores: Sequence[Store], selector: str) -> tuple[Sequence[Store], s
     return stores, selector
 
 
-def entry(stores: Sequence[Store], selector: str) -> tuple[Store, str, str] | None:
-    """The journal entry with an id: its store, its file, its whole id; None when there is none."""
+def select_part(stores: Sequence[Store], selector: str) -> Selected:
+    """The same, but an id may also be that of one entry of a journal.
+
+    Raises:
+        NoSuchFact, Ambiguous, PathRefused: as `select`.
+    """
+    try:
+        return select(stores, selector)
+    except NoSuchFact:
+        found = _entry(stores, selector)
+        if found is None:
+            raise
+        return found
+
+
+def _entry(stores: Sequence[Store], selector: str) -> Selected | None:
     wanted = selector.upper()
     if not _PREFIX.fullmatch(wanted):
         return None
@@ -89,7 +104,7 @@ def entry(stores: Sequence[Store], selector: str) -> tuple[Store, str, str] | No
             data = store.read(path) if lanes.lane_of(path) == "journal" else None
             for document in documents.of(path, data, lambda _: 0.0) if data else ():
                 if document.id.startswith(wanted):
-                    return store, path, document.id
+                    return Selected(store, fact.parse(path, data or b""), document.id)
     return None
 
 

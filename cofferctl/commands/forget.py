@@ -5,9 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from cofferctl import secrets, selecting
+from cofferctl import documents, fact, secrets, selecting
 from cofferctl.commands.stores import NotConfirmed
 from cofferctl.errors import UsageError
+from cofferctl.selecting import NoSuchFact
 from cofferctl.transaction import Change
 
 if TYPE_CHECKING:
@@ -58,8 +59,9 @@ def find(
         SeveralStores: they are not all in one store.
     """
     stores = coffer.existing(scope, store)
-    found = {(one.store.name, one.fact.path): one for one in (selecting.select(stores, name) for name in selectors)}
-    names = sorted({name for name, _ in found})
+    chosen = (selecting.select_part(stores, selector) for selector in selectors)
+    found = {(one.store.name, one.fact.path, one.entry): one for one in chosen}
+    names = sorted({name for name, _, _ in found})
     if len(names) > 1:
         raise SeveralStores(names)
     return list(found.values())
@@ -83,12 +85,12 @@ def forget(
     if len(selected) > 1 and not yes:
         raise NotConfirmed(f"forget {len(selected)} facts")
     target, who, operation = selected[0].store, coffer.who(), coffer.new_id()
-    single = selected[0].fact if len(selected) == 1 else None
+    single = selected[0] if len(selected) == 1 else None
     record = who.record(
         "memory_deleted",
-        f"forget: {single.title if single else f'{len(selected)} facts'}",
+        f"forget: {single.fact.title if single else f'{len(selected)} facts'}",
         operation=operation,
-        fact=single.id if single else None,
+        fact=(single.entry or single.fact.id) if single else None,
     )
 
     def plan(work: Worktree) -> Change[Forgotten]:
@@ -100,7 +102,28 @@ def forget(
 
 
 def _plan(target: Store, work: Worktree, selected: Sequence[Selected], record: Record) -> Change[Forgotten]:
-    paths = {selecting.path_of(work, one): one.fact for one in selected}
-    gone = tuple(Gone(fact.id, secrets.mask(fact.title), path) for path, fact in paths.items())
-    result = Forgotten(target.name, target.scope, gone, None, str(record.operation), ())
-    return Change(dict.fromkeys(paths), record, result)
+    contents: dict[str, bytes | None] = {}
+    gone = []
+    for one in selected:
+        path = selecting.path_of(work, one)
+        title = one.fact.title
+        if one.entry is None:
+            contents[path] = None
+        else:
+            data = contents[path] if path in contents else target.read(path)
+            contents[path], title = _without(path, data or b"", one.entry)
+        gone.append(Gone(one.entry or one.fact.id, secrets.mask(title), path))
+    result = Forgotten(target.name, target.scope, tuple(gone), None, str(record.operation), ())
+    return Change(contents, record, result)
+
+
+def _without(path: str, data: bytes, entry: str) -> tuple[bytes | None, str]:
+    """A journal file without one entry (None when that was all), and the entry's title."""
+    if fact.parse(path, data).replaced:
+        raise fact.HeadUnreadable("the file is not UTF-8")
+    found = next((document for document in documents.of(path, data, lambda _: 0.0) if document.id == entry), None)
+    if found is None:
+        raise NoSuchFact(entry)
+    text = fact.decode(data)
+    rest = text[: found.offset] + text[found.offset + len(found.body) :]
+    return rest.encode() if rest.strip() else None, found.title

@@ -11,13 +11,10 @@ from cofferctl.coffer import FileTimes
 from cofferctl.selecting import NoSuchFact
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from cofferctl.coffer import Coffer
     from cofferctl.fact import Fact
     from cofferctl.history.log import History
     from cofferctl.selecting import Selected
-    from cofferctl.store import Store
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,27 +71,16 @@ def show(
     """
     from cofferctl.history.log import History  # noqa: PLC0415 - dulwich
 
-    selected, entry = _select(coffer.existing(scope, store), selector)
+    selected = selecting.select_part(coffer.existing(scope, store), selector)
     history = History(selected.store.directory)
     try:
         data = _content(coffer, selected, history, at)
         entries = list(history.touching(selected.fact.path))
     finally:
         history.close()
-    parsed = _part(fact.parse(selected.fact.path, data), data, entry)
+    parsed = _part(fact.parse(selected.fact.path, data), data, selected.entry)
     text = fact.decode(data) if raw else None
     return _shown(coffer, selected, parsed, text, entries[0].commit if entries else None, len(entries), reveal=reveal)
-
-
-def _select(stores: Sequence[Store], selector: str) -> tuple[Selected, str | None]:
-    """The fact a selector names; for an entry of a journal, the day's file and the entry's id."""
-    try:
-        return selecting.select(stores, selector), None
-    except NoSuchFact:
-        found = selecting.entry(stores, selector)
-        if found is None:
-            raise
-        return selecting.select([found[0]], found[1]), found[2]
 
 
 def _part(whole: Fact, data: bytes, entry: str | None) -> Fact:

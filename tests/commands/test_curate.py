@@ -217,6 +217,24 @@ def test_forgetting_a_lane_file(memory):
     assert memory.texts("kestrel")
 
 
+def test_forgetting_one_entry_of_a_journal(memory):
+    memory.remember("seed")
+    memory.file("journal").mkdir()
+    day = memory.file("journal/2026-06-09.md")
+    text = "# Day\n\n## 10:00 Kestrel\n\nA kestrel.\n\n## 11:30 Marmot\n\nA marmot.\n\n## 12:00 Newt\n\nA newt.\n"
+    day.write_text(text)
+    (marmot,) = memory.hits("marmot")
+    done = forget(memory.coffer, [marmot.id])
+    assert (done.facts[0].title, done.facts[0].path) == ("Marmot", "journal/2026-06-09.md")
+    assert day.read_text() == text.replace("## 11:30 Marmot\n\nA marmot.\n\n", "")
+    undo(memory.coffer)
+    assert day.read_text() == text
+    ids = [memory.hits(word)[0].id for word in ("kestrel", "marmot", "newt")]
+    forget(memory.coffer, ids, yes=True)
+    assert day.read_text() == "# Day\n\n"
+    assert memory.texts("newt") == []
+
+
 def test_restore_takes_back_the_last_change_or_any(memory):
     made = memory.remember("One.")
     second = edit(memory.coffer, made.id, text="Two.")

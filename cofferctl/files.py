@@ -92,6 +92,15 @@ def read_regular(path: Path | str, limit: int = MAX_TEXT_BYTES) -> bytes | None:
         return data if len(data) <= limit else None
 
 
+def fsync_file(path: Path | str) -> None:
+    """Make the content of a file durable that another program wrote."""
+    fd = os.open(path, os.O_RDWR | _NOFOLLOW | _BINARY | _CLOEXEC)
+    try:
+        os.fsync(fd)
+    finally:
+        os.close(fd)
+
+
 def fsync_dir(path: Path | str) -> None:
     """Make the names in a directory durable, where the system can (Windows cannot, and need not)."""
     if sys.platform == "win32":

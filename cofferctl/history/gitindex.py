@@ -74,7 +74,7 @@ def release_lock(git_dir: Path, identity: tuple[int, int]) -> None:
 
 
 def publish(repo: Repository, changes: Mapping[str, bytes | None], tree: bytes, scratch: Path) -> None:
-    """Set the index entries of some paths and release index.lock, which we hold, in the same step.
+    """Set the index entries of some paths; index.lock, which the caller holds, stays held.
 
     Args:
         repo: the store's repository.
@@ -83,29 +83,33 @@ def publish(repo: Repository, changes: Mapping[str, bytes | None], tree: bytes, 
         scratch: a directory of ours on the same file system.
     """
     git_dir = repo.path / ".git"
-    index = git_dir / "index"
+    new = scratch / f"index.{os.getpid()}.{time.monotonic_ns()}"
+    try:
+        if not _edited(repo, changes, new):
+            files.write_new(new, _from_tree(repo, tree))
+        os.replace(new, git_dir / "index")
+    finally:
+        for leftover in (new, new.with_name(new.name + ".lock")):
+            with contextlib.suppress(OSError):
+                leftover.unlink()
+    files.fsync_dir(git_dir)
+
+
+def _edited(repo: Repository, changes: Mapping[str, bytes | None], new: Path) -> bool:
+    """Make an edited copy of the index; False when neither the library nor a git program can read it."""
     program = programs.git()
     try:
-        size = index.stat().st_size
+        size = (repo.path / ".git/index").stat().st_size
     except FileNotFoundError:
-        size = 0
-    data = None
-    if program and size > PROGRAM_FROM_BYTES:
-        data = _by_program(program, repo.path, changes, scratch)
-    if data is None:
-        data = _by_library(repo, changes)
-    if data is None and program:  # a split or sparse index, which dulwich cannot read
-        data = _by_program(program, repo.path, changes, scratch)
-    if data is None:
-        data = _from_tree(repo, tree)
-    lock = git_dir / "index.lock"
-    with lock.open("r+b") as file:
-        file.truncate()
-        file.write(data)
-        file.flush()
-        os.fsync(file.fileno())
-    os.replace(lock, index)
-    files.fsync_dir(git_dir)
+        return False
+    if program and size > PROGRAM_FROM_BYTES and _by_program(program, repo.path, changes, new):
+        return True
+    data = _by_library(repo, changes)
+    if data is not None:
+        files.write_new(new, data)
+        return True
+    # a split or sparse index, which dulwich cannot read
+    return bool(program) and _by_program(str(program), repo.path, changes, new)
 
 
 def skipped(repo: Repository) -> set[str] | None:
@@ -163,24 +167,23 @@ def _entry(blob: bytes, before: IndexEntry | ConflictedIndexEntry | None) -> Ind
     return IndexEntry(ctime=0, mtime=0, dev=0, ino=0, mode=mode, uid=0, gid=0, size=0, sha=ObjectID(blob))
 
 
-def _by_program(program: str, store: Path, changes: Mapping[str, bytes | None], scratch: Path) -> bytes | None:
-    copy = scratch / f"index.{os.getpid()}.{time.monotonic_ns()}"
+def _by_program(program: str, store: Path, changes: Mapping[str, bytes | None], new: Path) -> bool:
+    lines = b"".join(
+        (b"0 " + b"0" * 40 if blob is None else b"100644 " + blob) + b"\t" + os.fsencode(path) + b"\0"
+        for path, blob in changes.items()
+    )
     try:
-        shutil.copyfile(store / ".git/index", copy)
-        lines = b"".join(
-            (b"0 " + b"0" * 40 if blob is None else b"100644 " + blob) + b"\t" + os.fsencode(path) + b"\0"
-            for path, blob in changes.items()
-        )
-        done = programs.run(
-            program, store, ["update-index", "-z", "--index-info"], stdin=lines, extra={"GIT_INDEX_FILE": str(copy)}
-        )
-        return copy.read_bytes() if done else None
+        shutil.copyfile(store / ".git/index", new)
+        command = ["update-index", "-z", "--index-info"]
+        done = programs.run(program, store, command, stdin=lines, extra={"GIT_INDEX_FILE": str(new)})
+        if done:
+            files.fsync_file(new)
     except OSError:
-        return None
-    finally:
-        for leftover in (copy, copy.with_name(copy.name + ".lock")):
-            with contextlib.suppress(OSError):
-                leftover.unlink()
+        done = False
+    if not done:
+        with contextlib.suppress(OSError):
+            new.unlink()
+    return done
 
 
 def _from_tree(repo: Repository, tree: bytes) -> bytes:

@@ -53,7 +53,7 @@ def of(before: tuple[str, bytes] | None, after: tuple[str, bytes] | None) -> Fil
     path, data = after or before or ("", b"")
     status = "added" if before is None else "deleted" if after is None else "changed"
     identifier = fact.parse(path, data).id if lanes.lane_of(path) else None
-    return FileDiff(path, identifier, status, "\n".join(_patch(before, after)) + "\n")
+    return FileDiff(secrets.mask(path), identifier, status, "\n".join(_patch(before, after)) + "\n")
 
 
 def of_commit(history: History, entry: Entry, only: frozenset[str] | None = None) -> str:
@@ -77,7 +77,7 @@ def of_delta(history: History, delta: Delta) -> FileDiff:
 
 
 def _patch(before: tuple[str, bytes] | None, after: tuple[str, bytes] | None) -> Iterator[str]:
-    old, new = (before or after or ("", b""))[0], (after or before or ("", b""))[0]
+    old, new = (secrets.mask((one or other or ("", b""))[0]) for one, other in ((before, after), (after, before)))
     yield f"diff --git a/{old} b/{new}"
     if before is None:
         yield "new file mode 100644"

@@ -94,7 +94,7 @@ def item(store: Store, fact: Fact, times: Callable[[str], float]) -> Item:
         id=fact.id,
         title=secrets.mask(fact.title),
         description=secrets.mask(fact.description),
-        path=str(path),
+        path=secrets.mask(str(path)),
         folder_path=str(path.parent),
         store=store.name,
         lane=str(lanes.lane_of(fact.path)),

@@ -170,7 +170,7 @@ def _entry(store: Store, entry: Entry, diff: str | None) -> LogEntry:
         operation=record.operation,
         id=record.fact,
         title=subject.partition(": ")[2] or subject,
-        paths=entry.paths,
+        paths=tuple(map(secrets.mask, entry.paths)),
         subject=subject,
         store=store.name,
         diff=diff,

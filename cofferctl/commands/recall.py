@@ -194,7 +194,7 @@ def _hit(store: Store, found: Found, head: str | None, *, explain: bool) -> Hit:
         id=hit.id,
         text=secrets.mask(found.text),
         score=round(hit.score, 4),
-        source=f"{store.scope}:{hit.path}",
+        source=f"{store.scope}:{secrets.mask(hit.path)}",
         time=documents.iso(hit.time),
         title=secrets.mask(hit.title),
         store=store.name,

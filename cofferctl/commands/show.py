@@ -135,7 +135,7 @@ def _shown(
         store=selected.store.name,
         scope=selected.store.scope,
         lane=str(lanes.lane_of(parsed.path)),
-        path=str(path),
+        path=masked(str(path)),
         folder_path=str(path.parent),
         actor=parsed.actor or "outside",
         agent=parsed.agent,

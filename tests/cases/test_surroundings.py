@@ -321,3 +321,15 @@ def test_x04_a_secret_in_a_file_shows_to_nobody_but_on_request(memory):
         assert done.code == 0, (args, done.err)
         assert TOKEN not in done.out + done.err, args
     assert TOKEN in run("show", "knowledge/inbox/key.md", "--reveal", cwd=memory.cwd).out
+
+
+def test_a_secret_in_a_file_name_is_masked_wherever_the_name_is_shown(memory):
+    token = "ghp_" + "Zz9" * 12
+    memory.remember("seed")
+    memory.file(f"knowledge/inbox/{token}.md").write_text("The beacon is green.\n")
+    assert token not in repr(memory.hits("beacon"))
+    memory.remember("The next write takes it in.")
+    assert token not in repr(memory.list()) + repr(memory.log())
+    found = next(item for item in memory.list().facts if "beacon" in memory.show(item.id).body)
+    assert token not in repr(memory.show(found.id))
+    assert token in memory.show(found.id, reveal=True).path

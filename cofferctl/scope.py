@@ -34,7 +34,7 @@ class ScopeUnresolved(CofferError):
 
     def __init__(self, cwd: Path) -> None:
         super().__init__(
-            f"{cwd} is in no git repository, so there is no project to remember for",
+            f"{cwd} is in no git repository, so there is no project here",
             hint="use --scope global, or stand in a repository (-C DIR)",
             details={"cwd": str(cwd)},
         )
